@@ -1,0 +1,206 @@
+"""The straight line: one question from start to end. Read this first.
+
+route -> (plan -> retrieve -> build -> generate -> score) up the ladder of experts -> audit.
+Doors arrive in a `Kit`; nothing here knows LanceDB, HTTP or Qt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from aether.agents import AgentTree
+from aether.cancel import Cancel
+from aether.errors import AetherError, AuditError, Cancelled
+from aether.events import Built, Delta, Event, Finished, Notice, Planned, Retrieved, Routed, Scored
+from aether.journal import Journal
+from aether.lexicon import Lexicon
+from aether.protocols import Model, Store, Web
+from aether.records import Answer, Attempt, Outcome, Question, Retrieval, Route
+from aether.sources import SourceLibrary
+from aether.steps.build import build
+from aether.steps.escalate import next_rung
+from aether.steps.generate import generate
+from aether.steps.plan import plan
+from aether.steps.retrieve import WebRules, retrieve
+from aether.steps.route import route, strip_pin
+from aether.steps.score import best_possible, overlap, score
+
+REFUSAL = (
+    "That is outside my field: I answer questions about enterprise infrastructure, "
+    "cloud, networks and the digital workplace."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """The doors and rules that one question needs; `engine.py` fills it."""
+
+    tree: AgentTree
+    lexicon: Lexicon
+    library: SourceLibrary
+    model: Callable[[], Model]  # opened late: a refused question never starts a server
+    store: Store
+    web: Web | None
+    rules: WebRules
+    threshold: float
+    write: Callable[[Mapping[str, Any]], None]  # one line of the audit
+    lessons: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def ask(question: Question, kit: Kit, cancel: Cancel) -> Iterator[Event]:
+    """Answer one question as a stream of events that ends with Finished, whatever happens.
+
+    Known faults and stops do not raise: they end the run as `failed` or `cancelled`, with the text
+    so far. The run is written to the audit also when the caller stops listening.
+    """
+    journal = Journal(question)
+    outcome: Outcome = "failed"
+    try:
+        outcome = yield from _straight_line(question, kit, cancel, journal)
+    except Cancelled:
+        outcome = "cancelled"
+    except GeneratorExit:  # the caller stopped listening
+        outcome = "cancelled"
+        raise
+    except AetherError as error:
+        outcome, journal.error = "failed", str(error)
+        yield from _what_the_sources_say(journal, "No answer from the model.")
+    finally:
+        run = journal.run(outcome, kit.threshold)
+        fault = _write(kit, journal.record(run, kit.tree.digest))
+    if fault:
+        yield Notice(fault)
+        run = replace(run, notes=(*run.notes, fault))
+    yield Finished(run)
+
+
+def _straight_line(
+    question: Question, kit: Kit, cancel: Cancel, journal: Journal
+) -> Generator[Event, None, Outcome]:
+    if not question.text.strip():
+        raise AetherError("the question is empty", advice="type a question")
+    with journal.timed("route_ms"):
+        verdict = journal.route = route(question, kit.tree, kit.lexicon, kit.lessons)
+    yield Routed(verdict)
+    if verdict.out_of_domain:
+        journal.attempts.append(Attempt(verdict.agent, 0.0, 0.0, generated=False, answer=REFUSAL))
+        yield Delta(REFUSAL)
+        return "refused"
+    text = strip_pin(question.text, kit.tree).strip()
+    best_pre = 0.0
+    for agent in kit.tree.ladder(verdict.agent):
+        found = yield from _look(question, text, agent, kit, cancel, journal)
+        pre = found.quality * _overlap(agent, verdict, kit.tree)
+        best_pre = max(best_pre, pre)
+        yield Retrieved(agent, found, pre)
+        parent = kit.tree.parent(agent)
+        if parent and best_possible(pre, best_pre) < kit.threshold:
+            attempt = Attempt(agent, pre, pre, generated=False, hits=found.hits)
+        else:
+            attempt = yield from _try(text, agent, found, (pre, best_pre), kit, cancel, journal)
+        journal.attempts.append(attempt)
+        if attempt.generated and attempt.confidence >= kit.threshold:
+            return "answered"
+        if parent:
+            yield next_rung(journal.attempts, parent, kit.threshold)
+    yield from _what_the_sources_say(journal, "Low confidence. What the sources say:")
+    return "low_confidence"
+
+
+def _look(
+    question: Question, text: str, agent: str, kit: Kit, cancel: Cancel, journal: Journal
+) -> Generator[Event, None, Retrieval]:
+    """One expert looks for passages: in its sites first, in its knowledge where they are thin."""
+    cancel.check()
+    with journal.timed("retrieve_ms"):
+        planned = plan(text, agent, kit.tree, kit.library)
+        yield Planned(planned)
+        web = None if question.offline else kit.web
+        found = retrieve(text, planned, web, kit.store, kit.rules, cancel)
+    journal.plans.append(planned)
+    journal.retrievals.append(found)
+    return found
+
+
+def _try(
+    text: str,
+    agent: str,
+    found: Retrieval,
+    pre: tuple[float, float],
+    kit: Kit,
+    cancel: Cancel,
+    journal: Journal,
+) -> Generator[Event, None, Attempt]:
+    """One expert answers: build, generate, score. `pre` is its own and the best of the chain."""
+    model = kit.model()
+    with journal.timed("build_ms"):
+        info = model.info()
+        prompt = build(journal.question, text, kit.tree[agent], kit.tree.mandates, found.hits,
+                       info, model.count_tokens)  # fmt: skip
+    journal.model = info.id
+    journal.prompts.append(prompt)
+    journal.shown.clear()
+    yield Built(agent, prompt.tokens, prompt.window, prompt.budget, len(prompt.hits),
+                prompt.dropped, info.id)  # fmt: skip
+    answer: Answer = yield from _shown(generate(model, prompt, cancel), journal)
+    journal.usage = answer.usage
+    if answer.finish == "length":
+        journal.notes.append("the answer reached its length limit")
+    if answer.finish in ("cut", "cancelled"):
+        note = f"incomplete: {answer.finish}"
+        journal.attempts.append(Attempt(agent, pre[0], 0.0, True, answer.text, prompt.hits, note))
+        raise Cancelled if answer.finish == "cancelled" else AetherError(answer.error)
+    scored = score(answer, prompt.hits, *pre, kit.threshold)
+    yield Scored(agent, scored)
+    return Attempt(agent, pre[0], scored.value, True, answer.text, prompt.hits)
+
+
+def _shown(
+    stream: Generator[Delta, None, Answer], journal: Journal
+) -> Generator[Event, None, Answer]:
+    """Pass the pieces on, and note in the journal that they were shown."""
+    try:
+        while True:
+            delta = next(stream)
+            journal.show(delta.text)
+            yield delta
+    except StopIteration as end:
+        return end.value
+    finally:
+        stream.close()
+
+
+def _overlap(agent: str, verdict: Route, tree: AgentTree) -> float:
+    """O of the formula: an expert owns what those below it own; a chosen expert gets the floor."""
+    below = set(tree.subtree(agent))
+    points = max((c.score for c in verdict.candidates if c.agent in below), default=0.0)
+    if verdict.pass_ in ("pinned", "forced"):
+        points = max(points, tree.routes.tier3.route)
+    return overlap(points)
+
+
+def _what_the_sources_say(journal: Journal, heading: str) -> Iterator[Delta]:
+    """The best passages, verbatim and linked, where no answer passed."""
+    best = journal.best()
+    if best and best.note:  # an incomplete answer keeps its own words, and nothing else
+        return
+    hits = best.hits if best else ()
+    if not hits and journal.retrievals:
+        hits = max(journal.retrievals, key=lambda r: r.quality).hits
+    if not hits:
+        return
+    quotes = [f"> {' '.join(hit.text.split())[:700]} [{hit.n}]\n" for hit in hits[:3]]
+    text = f"\n\n---\n\n**{heading}**\n\n" + "\n".join(quotes)
+    journal.append_to_best(text, hits)
+    yield Delta(text)
+
+
+def _write(kit: Kit, record: Mapping[str, Any]) -> str:
+    """Write the audit line; the words of the fault where that is impossible."""
+    try:
+        kit.write(record)
+    except AuditError as error:
+        return str(error)
+    return ""

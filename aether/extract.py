@@ -1,0 +1,332 @@
+"""A page as it came from the network -> its main text in sections, and what is known of it.
+
+Apart from `web.py` because nothing here touches a socket. Two jobs: drop what a reader would not
+see (the usual place of injected instructions), and tell a page from a wall (consent banner,
+sign-in, "enable JavaScript", soft 404), which gives no evidence.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, cast
+
+from aether import text as words_of
+from aether.hosts import canonical
+from aether.records import Section
+
+MIN_WORDS = 25
+_MAX_TEXT = 200_000
+_WALL_SHARE = 0.7  # of a page's words
+_LONGEST_LINE = 40  # words that one sentence of a banner may count; a menu is one long sentence
+_UNSEEN_TAGS = frozenset({"script", "style", "template", "noscript", "iframe", "svg", "object"})
+_UNSEEN_CLASSES = frozenset({"sr-only", "visually-hidden", "screen-reader-text"})
+_UNSEEN_STYLE = re.compile(
+    r"display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?:;|!|$)"
+    r"|font-size:(?:0(?![.\d]*[1-9])|0?\.\d+px|1px)|color:transparent"
+    r"|(?:^|;)(?:max-)?(?:width|height):0(?:px|em|rem|%)?(?:;|!|$)"
+    r"|text-indent:-\d{3,}|(?:left|top|right|bottom|margin-left):-\d{3,}|clip:rect\(0|scale\(0"
+)
+_UNSEEN_CHARS = re.compile("[\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BANNER = re.compile(
+    r"\b(?:we|our|us|this (?:web)?site|consent|experience|analytics|advert\w*|privacy)\b"
+    r"[^.!?]{0,120}\bcookies?\b|\bcookies?\b[^.!?]{0,120}"
+    r"\b(?:we|our|us|this (?:web)?site|experience|analytics|advert\w*|privacy|consent)\b"
+    r"|\b(?:accept|reject|allow|decline|manage|necessary|functional|targeting|performance)"
+    r"(?: all)? cookies?\b|^\W*(?:accept|reject|allow|decline) all\W*$"
+    r"|\bcookie (?:policy|notice|preferences|consent|settings)\b|\byour privacy choices\b"
+    r"|\bour (?:\d+ )?(?:\w+ )?partners\b|\blegitimate interest|\bpersonali[sz]ed (?:ads|advert)"
+    r"|\b(?:store|access)\b[^.!?]{0,40}\binformation on (?:a|your) device\b"
+    r"|\bimprove your (?:\w+ )?experience\b|\bmanage (?:your )?(?:choices|preferences)\b"
+    r"|\b(?:change|withdraw) your (?:consent|choices|preferences) at any time\b",
+    re.IGNORECASE,
+)
+_WALLS = (  # why, below how many words it can be so, and what it says then
+    (
+        "the page needs JavaScript",
+        120,
+        re.compile(
+            r"(?:enable|requires?|turn on|need)\W+(?:\w+\W+){0,4}javascript"
+            r"|javascript\W+(?:\w+\W+){0,4}(?:disabled|required|enabled|not enabled)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "the page is a check for robots",
+        60,
+        re.compile(
+            r"verify (?:that )?you(?:'re| are) (?:a )?human|checking your browser|just a moment"
+            r"|unusual traffic|access denied|captcha",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "the page says that it was not found",
+        200,
+        re.compile(
+            r"\b404\b\W+(?:\w+\W+)?not found|^\W*(?:error\W+)?404\W*(?:error\W*)?(?:\||$)"
+            r"|\b(?:page|article|topic|document)\b[^.]{0,40}"
+            r"(?:not found|(?:can(?:'|\u2019)?t|cannot) be found|does(?:n't| not) exist"
+            r"|no longer (?:available|exists)|\bha(?:s|ve) (?:been )?(?:re)?moved)"
+            r"|(?:can(?:'|\u2019)?t|cannot|could(?:n't| not)) find (?:the|that|this) page",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "the page asks to sign in",
+        60,
+        re.compile(
+            r"\b(?:sign|log)[ -]?in\b(?! to (?:the|an?) )|\blogin\b|\bcreate an account\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_KINDS = (
+    ("release notes", re.compile(r"release[-_ ]?notes|what'?s[-_ ]new|changelog", re.I)),
+    ("forum thread", re.compile(r"//communit|//forums?\.|/forums?/|/questions/|/t5/", re.I)),
+    ("blog post", re.compile(r"[/.]blogs?[./]", re.I)),
+    ("troubleshooting", re.compile(r"troubleshoot|known[-_ ]issue", re.I)),
+    ("reference", re.compile(r"/(?:api|cli|reference)s?/|(?:api|cli|command) reference", re.I)),
+)
+_VERSION = re.compile(
+    r"(?:\bversion|\brelease|[/ (]v)[ -]?(\d+(?:\.\d+)+)|/(\d+\.\d+(?:\.\d+)?)/", re.I
+)
+_DATES = re.compile(
+    r"(?:updated|modified|reviewed|published)(?: on|:|\s)+"
+    r"(\d{4}-\d\d-\d\d|[A-Z][a-z]{2,8} \d{1,2}, \d{4}|\d{1,2} [A-Z][a-z]{2,8} \d{4})",
+    re.IGNORECASE,
+)
+_JSON_DATE = re.compile(r'"date(?:Modified|Published)"\s*:\s*"([^"]{8,40})"')
+_DATE_FORMATS = ("%m/%d/%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
+_CHANGED = ("article:modified_time", "last-modified", "updated_at", "datemodified", "ms.date")
+_MADE = ("dcterms.modified", "article:published_time", "datepublished", "dcterms.date", "date")
+_VERSION_NAMES = ("product-version", "product_version", "productversion", "docsearch:version")
+_PROLOG = re.compile(r"<\?xml[^>]*>", re.IGNORECASE)
+_HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was read from one address; a `reason` says why it gives no evidence."""
+
+    url: str
+    title: str
+    sections: tuple[Section, ...] = ()
+    kind: str = ""  # "release notes", "forum thread", ...; empty for plain documentation
+    version: str = ""
+    date: str = ""  # ISO
+    key: str = ""  # equal for two addresses of one page
+    reason: str = ""
+
+
+def read_html(html: str, url: str) -> Page:
+    """Read one HTML page; never raises, a page without evidence carries the reason."""
+    from trafilatura import load_html
+
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # a bad page is a reason, no log
+    head = _head(html, url)
+    tree: Any = load_html(html)
+    if tree is None:
+        return replace(head, reason="the page is empty or no HTML")
+    scripts = " ".join(cast(list[str], tree.xpath("//noscript//text()")))
+    _drop_unseen(tree)
+    seen = " ".join(" ".join(cast(Iterable[str], tree.itertext())).split())
+    main = _UNSEEN_CHARS.sub("", _main_text(tree))[:_MAX_TEXT]
+    kept, banner = _without_banner(main, seen)
+    page = replace(head, date=head.date or _text_date(seen))
+    reason = _wall(page.title, kept, f"{seen[:2000]} {scripts[:500]}", banner)
+    if reason:
+        return replace(page, reason=reason)
+    return replace(page, sections=_sections(kept, page.title))
+
+
+def read_text(text: str, url: str) -> Page:
+    """Read plain text or Markdown; comments and characters without width are dropped."""
+    body = _COMMENT.sub("", _UNSEEN_CHARS.sub("", text))[:_MAX_TEXT]
+    sections = _sections(body, "")
+    first = next((s.headings[0] for s in sections if s.headings), "")
+    page = Page(url, first or url.rsplit("/", 1)[-1] or url, key=canonical(url))
+    reason = _wall("", body, "", 0.0)
+    return replace(page, reason=reason) if reason else replace(page, sections=sections)
+
+
+# --- the head of a page --------------------------------------------------------------
+
+
+def _head(html: str, url: str) -> Page:
+    """Read title, date, version and kind from the head alone; a whole page would take seconds."""
+    from bs4 import BeautifulSoup
+
+    end = html.lower().find("</head")
+    markup = _PROLOG.sub("", html[: end if 0 <= end < 300_000 else 30_000])
+    soup = BeautifulSoup(f"<!-- -->{markup}", "lxml")  # else it warns of text that is no markup
+    meta: dict[str, str] = {}
+    for tag in soup.find_all("meta"):
+        name = str(tag.get("property") or tag.get("name") or tag.get("itemprop") or "").lower()
+        meta.setdefault(name, str(tag.get("content") or "").strip())
+    found = soup.find("title")
+    title = meta.get("og:title") or (found.get_text() if found else "")
+    title = " ".join(_UNSEEN_CHARS.sub("", title).split())[:160] or url
+    link = soup.find("link", rel="canonical", href=True)
+    same = str(link["href"]) if link else url
+    stated = [meta[name] for name in (*_CHANGED, *_MADE) if name in meta]
+    stated += [m for tag in soup.find_all("script") for m in _JSON_DATE.findall(tag.get_text())]
+    return Page(
+        url,
+        title,
+        kind=next((k for k, sign in _KINDS if sign.search(url) or sign.search(title)), ""),
+        version=_version(meta, title, url),
+        date=next((d for d in map(_iso, stated) if d), ""),
+        key=canonical(same if same.startswith("https://") else url),
+    )
+
+
+def _version(meta: dict[str, str], title: str, url: str) -> str:
+    stated = next((meta[n] for n in _VERSION_NAMES if meta.get(n, "")[:1].isdigit()), "")
+    match = _VERSION.search(title) or _VERSION.search(url)
+    return stated[:20] or (next(g for g in match.groups() if g) if match else "")
+
+
+def _text_date(seen: str) -> str:
+    found = _DATES.search(seen[:3000]) or _DATES.search(seen[-3000:])
+    return _iso(found.group(1)) if found else ""
+
+
+def _iso(text: str) -> str:
+    """Return YYYY-MM-DD, or "" for what is no date, lies ahead, or is older than the web."""
+    try:
+        day = date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        day = next((d for d in (_parsed(text.strip(), f) for f in _DATE_FORMATS) if d), None)
+    if day is None or not date(1995, 1, 1) <= day <= date.today() + timedelta(days=1):
+        return ""
+    return day.isoformat()
+
+
+def _parsed(text: str, form: str) -> date | None:
+    try:
+        return datetime.strptime(text, form).date()
+    except ValueError:
+        return None
+
+
+# --- what a reader sees --------------------------------------------------------------
+
+
+def _drop_unseen(tree: Any) -> None:
+    for element in list(tree.iter()):
+        if element.getparent() is not None and _unseen(element):
+            element.drop_tree()
+
+
+def _unseen(element: Any) -> bool:
+    if not isinstance(element.tag, str):
+        return True  # a comment or a processing instruction
+    if element.tag in ("html", "body"):
+        return False  # hidden until a script has run, for every reader
+    if element.tag in _UNSEEN_TAGS or element.get("hidden") is not None:
+        return True
+    if (element.get("aria-hidden") or "").strip().lower() == "true":
+        return True
+    if _UNSEEN_CLASSES.intersection((element.get("class") or "").split()):
+        return True
+    style = "".join((element.get("style") or "").lower().split())
+    return bool(style and _UNSEEN_STYLE.search(style))
+
+
+def _main_text(tree: Any) -> str:
+    from trafilatura import extract
+
+    best = ""
+    for recall in (False, True):
+        found = extract(
+            tree,
+            output_format="markdown",
+            include_comments=False,
+            include_tables=True,
+            favor_recall=recall,
+        )
+        best = max(best, found or "", key=len)
+        if len(best.split()) >= MIN_WORDS:
+            break
+    return best
+
+
+def _without_banner(main: str, seen: str) -> tuple[str, float]:
+    """Return the text without consent blocks, and the share of banner in what was seen."""
+    kept: list[str] = []
+    dropped = 0
+    for block in blocks(main):
+        parts = words_of.sentences(block)
+        talk = sum(1 for part in parts if _BANNER.search(part))
+        if parts and talk / len(parts) >= 1 / 3:
+            dropped += len(block.split())
+        else:
+            kept.append(block)
+    text = "\n\n".join(kept)
+    outside = [s for s in words_of.sentences(seen) if _BANNER.search(s)]
+    banner = max(dropped, sum(min(len(s.split()), _LONGEST_LINE) for s in outside))
+    return text, banner / max(1, banner + len(text.split()))
+
+
+def _wall(title: str, main: str, seen: str, banner: float) -> str:
+    """Return why a page gives no evidence, "" where it does."""
+    count = len(words_of.words(main))
+    bare = count < MIN_WORDS and len(main) < 6 * MIN_WORDS
+    if banner >= _WALL_SHARE:
+        return "the page is a consent banner"
+    for reason, limit, sign in _WALLS:
+        shown = (title, main[:160], seen) if bare else (title, main[:160])
+        if count < limit and any(sign.search(text) for text in shown):
+            return reason
+    return f"the page holds hardly any text ({count} words)" if bare else ""
+
+
+# --- sections -----------------------------------------------------------------------
+
+
+def _sections(markdown: str, title: str) -> tuple[Section, ...]:
+    """Cut Markdown at its headings; a heading that repeats the title is left out of the path."""
+    path: list[tuple[int, str]] = []
+    out: list[Section] = []
+    held: list[str] = []
+    fenced = False
+
+    def flush() -> None:
+        body = "\n".join(held).strip()
+        if body:
+            out.append(Section(body, tuple(name for _, name in path)))
+        held.clear()
+
+    for line in markdown.splitlines():
+        fenced ^= line.count("```") % 2 == 1
+        heading = None if fenced else _HEADING.match(line)
+        if heading is None:
+            held.append(line)
+            continue
+        flush()
+        level, name = len(heading.group(1)), heading.group(2).strip("* ")
+        path[:] = [(n, h) for n, h in path if n < level]
+        if level > 1 or words_of.fold(name) not in words_of.fold(title):
+            path.append((level, name))
+    flush()
+    return tuple(out)
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Yield stretches between blank lines; a fenced block stays whole."""
+    held: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.count("```") % 2 == 1
+        if line.strip() or fenced:
+            held.append(line)
+        elif held:
+            yield "\n".join(held)
+            held = []
+    if held:
+        yield "\n".join(held)

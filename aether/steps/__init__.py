@@ -1,0 +1,1 @@
+"""The seven steps of a question: one module and one public function each."""

@@ -1,0 +1,125 @@
+"""Step four: the prompt. What is stable comes first, so that the server's cache makes it free.
+
+`[common mandates][persona]` is the system message; `[sources][last turn][question]` the user's.
+Passages are trimmed first; persona and question never.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+
+from aether.agents import AgentManifest
+from aether.errors import AetherError
+from aether.records import Hit, Message, ModelInfo, Prompt, Question
+from aether.text import sentences
+
+SHARE = 0.4  # of the loaded window, for the whole prompt
+SPARE = 48  # tokens of the chat template
+LEAST_ANSWER = 128
+LEAST_PASSAGE = 40  # tokens; a shorter rest of a passage is not worth its header
+
+
+def build(
+    question: Question,
+    text: str,
+    agent: AgentManifest,
+    mandates: str,
+    hits: Sequence[Hit],
+    info: ModelInfo,
+    count: Callable[[str], int],
+    nonce: str = "",
+) -> Prompt:
+    """Fit persona, passages, last turn and question into 40 % of the loaded window.
+
+    `nonce` marks where sources begin and end; it is random, so that no page can forge it.
+    Raises AetherError where persona and question alone do not fit the window.
+    """
+    nonce = nonce or secrets.token_hex(4)
+    system = f"{mandates}\n\n{agent.prompt.strip()}".strip()
+    frame = _user(nonce, "", _last_turn(question), text)
+    fixed = count(system) + count(frame) + SPARE
+    budget = int(info.context * SHARE)
+    if fixed + LEAST_ANSWER > info.context:
+        raise AetherError(
+            f"the question is too long: {fixed} tokens with the expert's instructions, "
+            f"and the loaded window holds {info.context}",
+            advice="ask a shorter question, add the text to the knowledge base as a file, "
+            "or load the model with a larger context",
+        )
+    kept, block, used = _sources(hits, budget - fixed, count)
+    room = info.context - fixed - used
+    messages = (
+        Message("system", system),
+        Message("user", _user(nonce, block, _last_turn(question), text)),
+    )
+    return Prompt(
+        messages=messages,
+        hits=kept,
+        tokens=fixed + used,
+        window=info.context,
+        budget=budget,
+        dropped=len(hits) - len(kept),
+        temperature=agent.temperature,
+        max_tokens=max(LEAST_ANSWER, min(agent.max_tokens, room)),
+    )
+
+
+def _user(nonce: str, block: str, last: str, text: str) -> str:
+    parts = [f"<<<SOURCES {nonce}\n{block or '(no source was found)'}\nSOURCES {nonce}>>>"]
+    if last:
+        parts.append(last)
+    parts.append(f"Question: {text}")
+    if block:
+        parts.append("Answer from the sources above; put [n] after every statement taken from one.")
+    else:
+        parts.append(
+            "No source was found. Say so first, then answer briefly from general knowledge."
+        )
+    return "\n\n".join(parts)
+
+
+def _last_turn(question: Question) -> str:
+    if not question.previous:
+        return ""
+    answer = " ".join(question.previous.answer.split())[:600]
+    return f"Earlier in this conversation:\nQ: {question.previous.question[:300]}\nA: {answer}"
+
+
+def _sources(
+    hits: Sequence[Hit], room: int, count: Callable[[str], int]
+) -> tuple[tuple[Hit, ...], str, int]:
+    """The passages that fit, best first; the last one is cut at a sentence."""
+    kept: list[Hit] = []
+    blocks: list[str] = []
+    used = 0
+    for hit in hits:
+        block = _block(hit, hit.text)
+        cost = count(block) + 1
+        if used + cost > room:
+            if short := _shortened(hit, room - used, count):
+                kept.append(hit)
+                blocks.append(short)
+                used += count(short) + 1
+            break
+        kept.append(hit)
+        blocks.append(block)
+        used += cost
+    return tuple(kept), "\n".join(blocks), used
+
+
+def _block(hit: Hit, text: str) -> str:
+    """One source, every line marked as data."""
+    place = " - ".join(p for p in (hit.title, hit.locator, hit.date) if p)
+    lines = "\n".join(f"| {line}" for line in text.splitlines() if line.strip())
+    return f"[{hit.n}] {place}\n{lines}"
+
+
+def _shortened(hit: Hit, room: int, count: Callable[[str], int]) -> str:
+    parts = sentences(hit.text)
+    while len(parts) > 1:
+        parts.pop()
+        block = _block(hit, " ".join(parts))
+        if LEAST_PASSAGE <= count(block) + 1 <= room:
+            return block
+    return ""

@@ -1,0 +1,130 @@
+"""Step five: the answer, cleaned while it streams.
+
+Markers that name no served source are removed before anybody sees them and counted against the
+answer; control characters never reach a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import replace
+
+from aether.cancel import Cancel
+from aether.errors import Cancelled, ModelCut, ModelError
+from aether.events import Delta
+from aether.protocols import Model
+from aether.records import Answer, ModelDelta, Prompt
+
+_OPENERS, _CLOSERS = "[\u3010", "]\u3011"
+_INSIDE = re.compile(r"[\d\s,;\u2013-]{0,24}\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, None, Answer]:
+    """Yield cleaned pieces, return the Answer; what came before a fault or a stop is kept.
+
+    Raises ModelError only where not a single word came.
+    """
+    cleaner = CitationCleaner(frozenset(hit.n for hit in prompt.hits))
+    text: list[str] = []
+    answer = Answer("", "none")
+    try:
+        for piece in model.stream(prompt, cancel):
+            if isinstance(piece, ModelDelta):
+                if clean := cleaner.feed(piece.text):
+                    text.append(clean)
+                    yield Delta(clean)
+            else:
+                answer = replace(answer, finish=piece.finish, usage=piece.usage,
+                                 first_token_ms=piece.first_token_ms)  # fmt: skip
+    except Cancelled:
+        answer = replace(answer, finish="cancelled")
+    except ModelError as error:
+        if not text and not isinstance(error, ModelCut):
+            raise
+        answer = replace(answer, finish="cut", error=str(error))
+    if rest := cleaner.flush():
+        text.append(rest)
+        yield Delta(rest)
+    return replace(answer, text="".join(text).strip(), forged=cleaner.forged)
+
+
+class CitationCleaner:
+    """Takes text in pieces of any size and gives it back without forged markers.
+
+    A marker may be split over pieces: text is held back from an opening bracket until it closes
+    or cannot be a marker any more. Inside back-ticks brackets are code and stay as they are.
+    """
+
+    def __init__(self, served: frozenset[int]) -> None:
+        self.forged = 0
+        self._served = served
+        self._space = ""  # a blank held back, because it goes when the marker behind it goes
+        self._held = ""
+        self._ticks = 0
+        self._code = 0  # length of the run of back-ticks that opened the code, 0 outside
+
+    def feed(self, piece: str) -> str:
+        """The part of the text so far that is safe to show."""
+        return "".join(self._take(char) for char in _CONTROL.sub("", piece))
+
+    def flush(self) -> str:
+        """What was held back when the stream ended."""
+        return self._release("")
+
+    def _take(self, char: str) -> str:
+        self._watch_code(char)
+        if self._held:
+            return self._continue(char)
+        if self._code:
+            return self._release(char)
+        if char == " ":
+            out, self._space = self._space, char
+            return out
+        if char in _OPENERS:
+            self._held = char
+            return ""
+        return self._release(char)
+
+    def _release(self, more: str) -> str:
+        out = self._space + self._held + more
+        self._space = self._held = ""
+        return out
+
+    def _continue(self, char: str) -> str:
+        if char in _CLOSERS:
+            body, self._held = self._held[1:], ""
+            marker = self._marker(body, char)
+            out, self._space = (self._space + marker if marker else ""), ""
+            return out
+        if char in _OPENERS:
+            out = self._release("")
+            self._held = char
+            return out
+        self._held += char
+        return "" if _INSIDE.match(self._held[1:]) else self._release("")
+
+    def _marker(self, body: str, closer: str) -> str:
+        wanted = [int(n) for n in re.findall(r"\d+", body)]
+        if not wanted:
+            return f"[{body}{closer}"
+        if span := re.fullmatch(r"\s*(\d+)\s*[\u2013-]\s*(\d+)\s*", body):
+            low, high = int(span.group(1)), int(span.group(2))
+            wanted = list(range(low, min(high, low + 20) + 1))
+        good = [n for n in wanted if n in self._served]
+        self.forged += len(wanted) - len(good)
+        return "".join(f"[{n}]" for n in good)
+
+    def _watch_code(self, char: str) -> None:
+        if char == "`":
+            self._ticks += 1
+            return
+        if self._ticks:
+            if not self._code:
+                self._code = self._ticks
+            elif self._ticks == self._code:
+                self._code = 0
+            self._ticks = 0
+        if char == "\n" and self._code and self._code < 3:
+            self._code = 0  # an unclosed inline back-tick does not swallow the rest

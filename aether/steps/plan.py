@@ -1,0 +1,107 @@
+"""Step two: where to look. The places of `kb/sources/` scored for one expert and one question.
+
+Same style as routing: points in columns that sum, so that `aether plan` can print the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aether.agents import AgentTree
+from aether.records import Candidate, Plan
+from aether.sources import Source, SourceLibrary
+from aether.text import content_words, tokens
+
+NAME, TOPIC, CAPABILITY, KEYWORD, EXPERT, VENDOR, TYPE, RULE = 30, 8, 5, 5, 12, 14, 4, 100
+TOP, PICKED = 12, 3
+INHERITED = 2  # how far down a parent sees the namespaces of those below it
+
+
+def plan(
+    question: str,
+    agent: str,
+    tree: AgentTree,
+    library: SourceLibrary,
+    lessons: Mapping[str, float] | None = None,
+) -> Plan:
+    """Score every place, pick one to three sites, and name the namespaces this expert sees."""
+    toks = tokens(question)
+    table = sorted(
+        (_row(s, toks, agent, tree, lessons or {}) for s in library.sources.values()),
+        key=lambda row: -row.score,
+    )
+    sites = [r for r in table if library.sources[r.agent].kind == "web" and r.score > 0]
+    picked = _pick(sites)
+    hosts = tuple(dict.fromkeys(h for row in picked for h in library.sources[row.agent].hosts))
+    spaces = (
+        tree[agent].namespace,
+        *(tree[a].namespace for a in tree.subtree(agent) if a != agent),
+    )
+    return Plan(
+        agent=agent,
+        query=search_query(question),
+        sources=tuple(row.agent for row in picked),
+        hosts=hosts,
+        namespaces=spaces,
+        table=tuple(table),
+    )
+
+
+def search_query(question: str) -> str:
+    """The words for a search engine: the question without filler, at most 16 words."""
+    kept = content_words(question)
+    return " ".join(list(dict.fromkeys(kept))[:16]) or question[:120]
+
+
+def _pick(sites: Sequence[Candidate]) -> list[Candidate]:
+    """One to three: whatever comes within half of the best."""
+    best = sites[0].score if sites else 0.0
+    return [row for row in sites[:TOP] if row.score >= best / 2][:PICKED]
+
+
+def _row(
+    source: Source,
+    toks: tuple[str, ...],
+    agent: str,
+    tree: AgentTree,
+    lessons: Mapping[str, float],
+) -> Candidate:
+    ladder = tree.ladder(agent)
+    vendors = tree[agent].vendors
+    ranks = [i for i, v in enumerate(vendors) if v in source.hosts or _below(v, source.hosts)]
+    named = _hits((source.name, source.vendor), toks)
+    parts = (
+        ("name", NAME * float(named > 0)),
+        ("topic", TOPIC * min(4, _hits(source.entities, toks))),
+        ("capability", CAPABILITY * min(2, _hits(source.capabilities, toks))),
+        ("keyword", KEYWORD * min(3, _hits(source.keywords, toks))),
+        (
+            "expert",
+            EXPERT / (1 + ladder.index(_first(source, ladder))) if _knows(source, ladder) else 0,
+        ),
+        ("vendor", VENDOR / (1 + 0.25 * ranks[0]) if ranks else 0.0),
+        ("type", TYPE * float(source.type in ("vendor_docs", "standards", "notes"))),
+        ("lesson", max(-100.0, min(100.0, lessons.get(source.id, 0.0)))),
+    )
+    rounded = tuple((name, round(float(points), 3)) for name, points in parts)
+    if not any(points for name, points in rounded if name != "type"):
+        rounded = tuple((name, 0.0) for name, _ in rounded)
+    return Candidate(source.id, round(sum(p for _, p in rounded), 3), rounded)
+
+
+def _knows(source: Source, ladder: Sequence[str]) -> bool:
+    return any(a in source.experts for a in ladder)
+
+
+def _first(source: Source, ladder: Sequence[str]) -> str:
+    return next(a for a in ladder if a in source.experts)
+
+
+def _below(vendor: str, hosts: Sequence[str]) -> bool:
+    return any(vendor.endswith("." + host) or host.endswith("." + vendor) for host in hosts)
+
+
+def _hits(phrases: Sequence[str], toks: tuple[str, ...]) -> int:
+    """How many phrases stand whole in the question."""
+    joined = f" {' '.join(toks)} "
+    return sum(1 for p in phrases if p and f" {' '.join(tokens(p))} " in joined)
