@@ -117,7 +117,7 @@ def _halved(block: str) -> list[str]:
     fence = ["```"] if len(lines) > 3 and block.startswith("```") else []
     top = lines[:2] if len(lines) > 3 and lines[1].startswith("|--") else fence
     if len(lines) == 1:
-        lines, glue = words_of.sentences(block), " "
+        lines, glue = words_of.sentences(block) if len(block) < 5000 else block.split(), " "
     if len(lines) == 1:
         lines = block.split()
     if len(lines) == 1:

@@ -106,7 +106,9 @@ _CHANGED = ("article:modified_time", "last-modified", "updated_at", "datemodifie
 _MADE = ("dcterms.modified", "article:published_time", "datepublished", "dcterms.date", "date")
 _VERSION_NAMES = ("product-version", "product_version", "productversion", "docsearch:version")
 _PROLOG = re.compile(r"<\?xml[^>]*>", re.IGNORECASE)
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)[\s#]*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
+_LONGEST_HEADING = 200
+_STRETCH = 2000  # characters of one look for banners; keeps hostile text from costing minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ def _head(html: str, url: str) -> Page:
     from bs4 import BeautifulSoup
 
     end = html.lower().find("</head")
-    markup = _PROLOG.sub("", html[: end if 0 <= end < 300_000 else 30_000])
+    markup = _PROLOG.sub("", html[: end if 0 <= end < 150_000 else 30_000])
     soup = BeautifulSoup(f"<!-- -->{markup}", "lxml")  # else it warns of text that is no markup
     meta: dict[str, str] = {}
     for tag in soup.find_all("meta"):
@@ -261,16 +263,21 @@ def _without_banner(main: str, seen: str) -> tuple[str, float]:
     kept: list[str] = []
     dropped = 0
     for block in blocks(main):
-        parts = words_of.sentences(block)
-        talk = sum(1 for part in parts if _BANNER.search(part))
-        if parts and talk / len(parts) >= 1 / 3:
+        parts = _stretches(block)
+        if parts and sum(1 for part in parts if _BANNER.search(part)) / len(parts) >= 1 / 3:
             dropped += len(block.split())
         else:
             kept.append(block)
     text = "\n\n".join(kept)
-    outside = [s for s in words_of.sentences(seen) if _BANNER.search(s)]
+    outside = [s for s in _stretches(seen[:_MAX_TEXT]) if _BANNER.search(s)]
     banner = max(dropped, sum(min(len(s.split()), _LONGEST_LINE) for s in outside))
     return text, banner / max(1, banner + len(text.split()))
+
+
+def _stretches(text: str) -> list[str]:
+    """Sentences, none from a stretch of more than 2000 characters."""
+    cut = (text[i : i + _STRETCH] for i in range(0, len(text), _STRETCH))
+    return [sentence for part in cut for sentence in words_of.sentences(part)]
 
 
 def _wall(title: str, main: str, seen: str, banner: float) -> str:
@@ -304,12 +311,12 @@ def _sections(markdown: str, title: str) -> tuple[Section, ...]:
 
     for line in markdown.splitlines():
         fenced ^= line.count("```") % 2 == 1
-        heading = None if fenced else _HEADING.match(line)
+        heading = _HEADING.match(line) if len(line) < _LONGEST_HEADING and not fenced else None
         if heading is None:
             held.append(line)
             continue
         flush()
-        level, name = len(heading.group(1)), heading.group(2).strip("* ")
+        level, name = len(heading.group(1)), heading.group(2).strip("*# ")
         path[:] = [(n, h) for n, h in path if n < level]
         if level > 1 or words_of.fold(name) not in words_of.fold(title):
             path.append((level, name))

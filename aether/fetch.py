@@ -104,12 +104,13 @@ def fetch(
 def _pool(proxy: str, context: ssl.SSLContext, wire: Wire) -> httpcore.ConnectionPool:
     if not proxy:
         return httpcore.ConnectionPool(ssl_context=context, network_backend=wire)
-    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise _no_proxy() from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise WebFailed(
-            "web.proxy is no address of an HTTP proxy", advice="such as http://proxy.example:3128"
-        )
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+        raise _no_proxy()
     auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
     return httpcore.HTTPProxy(
         httpcore.URL(scheme=parts.scheme, host=parts.hostname, port=port, target="/"),
@@ -118,6 +119,11 @@ def _pool(proxy: str, context: ssl.SSLContext, wire: Wire) -> httpcore.Connectio
         proxy_ssl_context=context if parts.scheme == "https" else None,
         network_backend=wire,
     )
+
+
+def _no_proxy() -> WebFailed:
+    advice = "such as http://proxy.example:3128"
+    return WebFailed("web.proxy is no address of an HTTP proxy", advice=advice)
 
 
 def _get(pool: httpcore.ConnectionPool, target: Target, allow: Allowlist) -> Reply | Target:

@@ -36,6 +36,7 @@ _SORTING_S = 0.15  # kept back for ranking
 _RESULTS = 10
 _GROUP, _GROUPS = 4, 2  # hosts in one query, queries in one lookup
 _QUERY_WORDS = 24
+_LEAST_S = 0.5  # for one search
 _BACK_OFF_S = 1.0
 _REST_S, _LONGEST_REST_S = 60.0, 600.0  # how long a rate limit is remembered; doubles
 _STATUS: dict[type[WebError], WebStatus] = {
@@ -104,6 +105,8 @@ class WebDoor:
             )
         until = end - (1 - _SEARCH_SHARE) * (end - self._clock())
         queries = _queries(query, hosts)
+        if not queries:
+            return ()
         try:
             results = self._search(queries, until, cancel)
         except WebRateLimited:
@@ -114,7 +117,11 @@ class WebDoor:
             cancel.check()
             results = self._search_again(queries, until, cancel)
         self._rest_s = _REST_S
-        return self._targets(results, hosts)
+        targets = self._targets(results, hosts)
+        if not targets and len(hosts) > 1 and until - self._clock() > _LEAST_S:
+            # not every engine understands OR: the best site alone, before it is called empty
+            targets = self._targets(self._search(_queries(query, hosts[:1]), until, cancel), hosts)
+        return targets
 
     def _search_again(
         self, queries: Sequence[str], until: float, cancel: Cancel
@@ -179,7 +186,7 @@ class WebDoor:
         aside = "; ".join(dict.fromkeys(notes))
         if hits:
             used = len({hit.url for hit in hits})
-            detail = f"{len(hits)} passages from {used} of {len(jobs)} pages"
+            detail = f"passages: {len(hits)}, from {used} of {len(jobs)} pages"
             return WebResult("ok", hits, f"{detail} ({aside})" if aside else detail)
         if pages:
             return WebResult("web_empty", (), f"nothing usable on {len(pages)} pages. {aside}")
@@ -245,7 +252,7 @@ def _queries(query: str, hosts: Sequence[str]) -> list[str]:
     asked = " ".join(said[:_QUERY_WORDS])
     groups = [hosts[i : i + _GROUP] for i in range(0, len(hosts), _GROUP)][:_GROUPS]
     sites = [" OR ".join(f"site:{host}" for host in group) for group in groups]
-    return [f"{asked} ({site})" if " OR " in site else f"{asked} {site}" for site in sites]
+    return [f"{asked} ( {site} )" if " OR " in site else f"{asked} {site}" for site in sites]
 
 
 def _status(error: WebError) -> WebStatus:

@@ -1,0 +1,149 @@
+"""The window: a rail of pages, the pages, a status bar; drops, shortcuts and a clean end.
+
+It connects wishes and holds no knowledge; what a page knows it was told by the engine.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from aether.gui.context import Context
+from aether.gui.pages import PAGES
+from aether.gui.shortcuts import show_shortcuts
+from aether.gui.statusbar import StatusBar
+
+RAIL_WIDTH = 148
+RESTORED = ("window/geometry", "window/state")
+
+
+class MainWindow(QMainWindow):
+    """One window over one engine."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.setWindowTitle(self.tr("Aether"))
+        self.setAcceptDrops(True)
+        self.setMinimumSize(QSize(860, 560))
+        self.resize(QSize(1280, 820))
+        self.stack = QStackedWidget()
+        self.pages: dict[str, QWidget] = {}
+        self._buttons: dict[str, QPushButton] = {}
+        body = QWidget()
+        row = QHBoxLayout(body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._rail())
+        row.addWidget(self.stack, 1)
+        self.setCentralWidget(body)
+        self.setStatusBar(StatusBar(context))
+        self._shortcuts()
+        self._wishes()
+        self._restore()
+
+    def show_page(self, name: str) -> None:
+        """Bring a page to the front; it is built when it is first seen."""
+        if name not in self.pages:
+            self.pages[name] = PAGES[name].build(self.context)
+            self.stack.addWidget(self.pages[name])
+        self.stack.setCurrentWidget(self.pages[name])
+        self._buttons[name].setChecked(True)
+        self.pages[name].setFocus()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Keep the state, stop what is under way, wait for the threads."""
+        self.context.state.setValue(RESTORED[0], self.saveGeometry())
+        self.context.state.setValue(RESTORED[1], self.saveState())
+        for page in self.pages.values():
+            leave = getattr(page, "leave", None)
+            if leave:
+                leave()
+        self.hide()
+        self.context.tasks.close()
+        self.context.engine.close()
+        self.context.state.sync()
+        event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files and links are welcome anywhere."""
+        if event.mimeData().hasUrls() or event.mimeData().hasText():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Hand what was dropped to the library."""
+        urls = [url.toLocalFile() or url.toString() for url in event.mimeData().urls()]
+        text = event.mimeData().text().strip()
+        dropped = urls or ([text] if text.startswith("https://") else [])
+        if dropped:
+            event.acceptProposedAction()
+            self.show_page("library")
+            self.context.wishes.files_dropped.emit(dropped)
+
+    def _rail(self) -> QFrame:
+        rail = QFrame()
+        rail.setProperty("role", "bar")
+        rail.setFixedWidth(RAIL_WIDTH)
+        column = QVBoxLayout(rail)
+        column.setContentsMargins(10, 14, 10, 12)
+        column.setSpacing(4)
+        group = QButtonGroup(self)
+        for name, page in PAGES.items():
+            if name == "settings":
+                column.addStretch(1)
+            button = QPushButton(self.tr(page.title))
+            button.setProperty("role", "nav")
+            button.setCheckable(True)
+            button.setIconSize(QSize(18, 18))
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            button.setAccessibleName(self.tr("Page: {}").format(page.title))
+            button.setToolTip(f"{page.title} ({page.shortcut})")
+            button.clicked.connect(lambda _=False, name=name: self.show_page(name))
+            group.addButton(button)
+            column.addWidget(button)
+            self._buttons[name] = button
+        self.context.theme.changed.connect(self._icons)
+        self._icons()
+        return rail
+
+    def _icons(self) -> None:
+        for name, button in self._buttons.items():
+            button.setIcon(self.context.theme.icon(PAGES[name].icon))
+
+    def _shortcuts(self) -> None:
+        for name, page in PAGES.items():
+            self._shortcut(page.shortcut, lambda name=name: self.show_page(name))
+        self._shortcut("F1", lambda: show_shortcuts(self))
+        self._shortcut("Ctrl+Q", self.close)
+
+    def _shortcut(self, keys: str, run: object) -> None:
+        action = QAction(self)
+        action.setShortcut(QKeySequence(keys))
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.triggered.connect(lambda _=False: run())  # type: ignore[operator]
+        self.addAction(action)
+
+    def _wishes(self) -> None:
+        wishes = self.context.wishes
+        wishes.show_page.connect(self.show_page)
+        wishes.ask_question.connect(lambda *_: self.show_page("ask"))
+        wishes.open_run.connect(lambda *_: self.show_page("runs"))
+
+    def _restore(self) -> None:
+        state = self.context.state
+        if (geometry := state.value(RESTORED[0])) is not None:
+            self.restoreGeometry(geometry)
+        if (layout := state.value(RESTORED[1])) is not None:
+            self.restoreState(layout)
+        QTimer.singleShot(0, lambda: self.show_page("ask"))
