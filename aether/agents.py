@@ -19,7 +19,7 @@ from aether.errors import ManifestError, Problem
 from aether.patterns import pattern_fault
 from aether.yamlfile import FileModel, Loaded, did_you_mean, parse, read
 
-Words = tuple[Annotated[str, Field(min_length=1, max_length=200)], ...]
+Words = tuple[Annotated[str, Field(min_length=1, max_length=400)], ...]
 Ident = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{1,63}$")]
 NOT_EXPERTS = ("routes", "mandates", "vocabulary")
 

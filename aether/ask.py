@@ -26,6 +26,7 @@ from aether.steps.plan import plan
 from aether.steps.retrieve import WebRules, retrieve
 from aether.steps.route import route, strip_pin
 from aether.steps.score import best_possible, overlap, score
+from aether.text import UNSEEN
 
 REFUSAL = (
     "That is outside my field: I answer questions about enterprise infrastructure, "
@@ -55,19 +56,22 @@ def ask(question: Question, kit: Kit, cancel: Cancel) -> Iterator[Event]:
     Known faults and stops do not raise: they end the run as `failed` or `cancelled`, with the text
     so far. The run is written to the audit also when the caller stops listening.
     """
+    question = replace(question, text=UNSEEN.sub(" ", question.text))
     journal = Journal(question)
     outcome: Outcome = "failed"
     try:
         outcome = yield from _straight_line(question, kit, cancel, journal)
     except Cancelled:
         outcome = "cancelled"
-    except GeneratorExit:  # the caller stopped listening
+    except (GeneratorExit, KeyboardInterrupt):  # the caller stopped listening
         outcome = "cancelled"
         raise
     except AetherError as error:
         outcome, journal.error = "failed", str(error)
-        yield from _what_the_sources_say(journal, "No answer from the model.")
+        journal.break_off("failed")
+        yield from _what_the_sources_say(journal)
     finally:
+        journal.break_off(outcome)
         run = journal.run(outcome, kit.threshold)
         fault = _write(kit, journal.record(run, kit.tree.digest))
     if fault:
@@ -79,16 +83,17 @@ def ask(question: Question, kit: Kit, cancel: Cancel) -> Iterator[Event]:
 def _straight_line(
     question: Question, kit: Kit, cancel: Cancel, journal: Journal
 ) -> Generator[Event, None, Outcome]:
-    if not question.text.strip():
+    text = strip_pin(question.text, kit.tree).strip()
+    if not text:
         raise AetherError("the question is empty", advice="type a question")
     with journal.timed("route_ms"):
         verdict = journal.route = route(question, kit.tree, kit.lexicon, kit.lessons)
     yield Routed(verdict)
     if verdict.out_of_domain:
-        journal.attempts.append(Attempt(verdict.agent, 0.0, 0.0, generated=False, answer=REFUSAL))
+        journal.end(Attempt(verdict.agent, 0.0, 0.0, generated=False, answer=REFUSAL))
+        journal.show(REFUSAL)
         yield Delta(REFUSAL)
         return "refused"
-    text = strip_pin(question.text, kit.tree).strip()
     best_pre = 0.0
     for agent in kit.tree.ladder(verdict.agent):
         found = yield from _look(question, text, agent, kit, cancel, journal)
@@ -97,15 +102,14 @@ def _straight_line(
         yield Retrieved(agent, found, pre)
         parent = kit.tree.parent(agent)
         if parent and best_possible(pre, best_pre) < kit.threshold:
-            attempt = Attempt(agent, pre, pre, generated=False, hits=found.hits)
+            attempt = journal.end(Attempt(agent, pre, pre, generated=False, hits=found.hits))
         else:
             attempt = yield from _try(text, agent, found, (pre, best_pre), kit, cancel, journal)
-        journal.attempts.append(attempt)
         if attempt.generated and attempt.confidence >= kit.threshold:
             return "answered"
         if parent:
             yield next_rung(journal.attempts, parent, kit.threshold)
-    yield from _what_the_sources_say(journal, "Low confidence. What the sources say:")
+    yield from _what_the_sources_say(journal)
     return "low_confidence"
 
 
@@ -116,10 +120,11 @@ def _look(
     cancel.check()
     with journal.timed("retrieve_ms"):
         planned = plan(text, agent, kit.tree, kit.library)
-        yield Planned(planned)
+    journal.plans.append(planned)
+    yield Planned(planned)
+    with journal.timed("retrieve_ms"):
         web = None if question.offline else kit.web
         found = retrieve(text, planned, web, kit.store, kit.rules, cancel)
-    journal.plans.append(planned)
     journal.retrievals.append(found)
     return found
 
@@ -141,20 +146,21 @@ def _try(
                        info, model.count_tokens)  # fmt: skip
     journal.model = info.id
     journal.prompts.append(prompt)
-    journal.shown.clear()
     yield Built(agent, prompt.tokens, prompt.window, prompt.budget, len(prompt.hits),
                 prompt.dropped, info.id)  # fmt: skip
+    journal.begin(Attempt(agent, pre[0], 0.0, True, hits=prompt.hits))
     answer: Answer = yield from _shown(generate(model, prompt, cancel), journal)
     journal.usage = answer.usage
     if answer.finish == "length":
         journal.notes.append("the answer reached its length limit")
     if answer.finish in ("cut", "cancelled"):
-        note = f"incomplete: {answer.finish}"
-        journal.attempts.append(Attempt(agent, pre[0], 0.0, True, answer.text, prompt.hits, note))
+        journal.break_off(answer.finish)
         raise Cancelled if answer.finish == "cancelled" else AetherError(answer.error)
     scored = score(answer, prompt.hits, *pre, kit.threshold)
+    attempt = Attempt(agent, pre[0], scored.value, True, answer.text, prompt.hits)
+    journal.end(attempt)
     yield Scored(agent, scored)
-    return Attempt(agent, pre[0], scored.value, True, answer.text, prompt.hits)
+    return attempt
 
 
 def _shown(
@@ -181,7 +187,7 @@ def _overlap(agent: str, verdict: Route, tree: AgentTree) -> float:
     return overlap(points)
 
 
-def _what_the_sources_say(journal: Journal, heading: str) -> Iterator[Delta]:
+def _what_the_sources_say(journal: Journal) -> Iterator[Delta]:
     """The best passages, verbatim and linked, where no answer passed."""
     best = journal.best()
     if best and best.note:  # an incomplete answer keeps its own words, and nothing else
@@ -191,6 +197,7 @@ def _what_the_sources_say(journal: Journal, heading: str) -> Iterator[Delta]:
         hits = max(journal.retrievals, key=lambda r: r.quality).hits
     if not hits:
         return
+    heading = f"{'Low confidence' if best else 'No answer from the model'}. What the sources say:"
     quotes = [f"> {' '.join(hit.text.split())[:700]} [{hit.n}]\n" for hit in hits[:3]]
     text = f"\n\n---\n\n**{heading}**\n\n" + "\n".join(quotes)
     journal.append_to_best(text, hits)

@@ -23,7 +23,9 @@ from aether.text import (
     words,
 )
 
-MARKER = re.compile(r"[\[\u3010]\s*(\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*)\s*[\]\u3011]")
+_BODY = r"\d{1,3}(?:[,;\s\u2013-]+\d{1,3})*"
+MARKER = re.compile(r"[\[\u3010\uff3b]\s*(" + _BODY + r")\s*[\]\u3011\uff3d]")
+MOST_OF_A_RANGE = 20
 COVERAGE_FREE, COVERAGE_SPAN = 0.25, 0.5  # coverage below the first says nothing
 NUMBER_MISS, NEGATION_MISS = 0.3, 0.7
 SUPPORTED, UNSUPPORTED = 0.5, 0.25
@@ -79,6 +81,10 @@ _FACT_VERBS = _set(
     " shares share advertises advertise carries carry stays stay applies apply becomes become"
     " lets let makes make keeps keep gives give means belongs"
 )
+_ENDINGS = (
+    "ations", "ation", "ingly", "ments", "ment", "ities", "ity", "ions", "ion", "ings", "ing",
+    "edly", "ers", "er", "ors", "or", "ed", "ly", "al", "ive", "able", "es", "e", "y",
+)  # fmt: skip
 _NOT_A_CLAIM = re.compile(
     r"^(?:here (?:is|are)|in summary|to summari[sz]e|overall|note that this|let me|i |sure|"
     r"assumptions?\b|the (?:numbered |given |provided )?sources? (?:do|does) not|"
@@ -97,20 +103,35 @@ class Support:
     contradicted: bool = False
 
 
+def source_numbers(body: str) -> tuple[int, ...]:
+    """Numbers inside one marker, in order: `1, 3-5` -> 1 3 4 5; () where it is none, as in `0-9`.
+
+    Dates, years and character classes stand in brackets too: a number of more than three digits,
+    a range that runs down or one that starts at nought is no marker.
+    """
+    if not re.fullmatch(_BODY, body.strip()):
+        return ()
+    found: list[int] = []
+    for piece in re.split(r"[,;\s]+", re.sub(r"\s*[\u2013-]\s*", "-", body.strip())):
+        span = re.fullmatch(r"(\d+)(-\d+)?", piece)
+        if not span:
+            return ()
+        low, high = int(span[1]), int((span[2] or span[1]).lstrip("-"))
+        if low > high or span[2] and not low:
+            return ()
+        found.extend(range(low, min(high, low + MOST_OF_A_RANGE) + 1))
+    return tuple(found)
+
+
 def cited(text: str) -> tuple[int, ...]:
     """Source numbers named in a text, in order, each once; `[1, 2]`, `[1-3]` and full-width too."""
-    found: dict[int, None] = {}
-    for match in MARKER.finditer(text):
-        for piece in re.split(r"\s*[,;]\s*", match.group(1)):
-            low, _, high = re.sub(r"\s*[\u2013-]\s*", "-", piece).partition("-")
-            for n in range(int(low), min(int(high or low), int(low) + 20) + 1):
-                found[n] = None
-    return tuple(found)
+    found = (n for match in MARKER.finditer(text) for n in source_numbers(match.group(1)))
+    return tuple(dict.fromkeys(found))
 
 
 def without_markers(text: str) -> str:
     """The text with its citation markers taken out."""
-    return re.sub(r"\s+([.,;:!?])", r"\1", MARKER.sub("", text)).strip()
+    return re.sub(r"(?<!\s)\s+([.,;:!?])", r"\1", MARKER.sub("", text)).strip()
 
 
 def statements(answer: str) -> tuple[str, ...]:
@@ -172,6 +193,23 @@ def names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def roots(text: str) -> list[str]:
+    """Content words without their endings, so that `peered` is carried by `peering`."""
+    return [_root(word) for word in content_words(text)]
+
+
+def _root(word: str) -> str:
+    if len(word) <= 4 or not word.isalpha():
+        return word
+    ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= 4), "")
+    word = word.removesuffix(ending)
+    return word[:-1] if len(word) > 4 and word[-1] == word[-2] else word
+
+
+def _weights(served: Mapping[int, str]) -> dict[str, float]:
+    return idf(roots(w) for text in served.values() for w in windows(text))
+
+
 def support(claim: str, passages: Sequence[str], weights: Mapping[str, float]) -> Support:
     """The window of these passages that carries the claim best.
 
@@ -188,11 +226,11 @@ def support(claim: str, passages: Sequence[str], weights: Mapping[str, float]) -
 
 
 def _window_support(claim: str, window: str, weights: Mapping[str, float]) -> Support:
-    have = set(content_words(window))
-    covered = coverage(content_words(claim), have, weights)
+    have = set(roots(window))
+    covered = coverage(roots(claim), have, weights)
     agree, differ = _numbers_agree(numbers(claim), window)
-    wanted = names(claim)
-    named = len(wanted & (set(words(window)) | have)) / len(wanted) if wanted else 1.0
+    wanted = {stem(name) for name in names(claim)}
+    named = len(wanted & {stem(w) for w in words(window)}) / len(wanted) if wanted else 1.0
     parity = _same_parity(claim, window)
     value = min(1.0, max(0.0, (covered - COVERAGE_FREE) / COVERAGE_SPAN))
     value *= (1.0 if agree else NUMBER_MISS) * (0.5 + 0.5 * named)
@@ -225,10 +263,12 @@ def _loosely(value: str, unit: str, given: frozenset[tuple[str, str]], values: s
 
 
 def _same_parity(claim: str, window: str) -> bool:
-    a, b = set(words(claim)), set(words(window))
-    if (len(_NEGATIONS & a) % 2) and not _NEGATIONS & b:
-        return False
-    if not _NEGATIONS & a and len(_NEGATIONS & b) % 2 and len(sentences(window)) == 1:
+    """Whether claim and the sentence of the window nearest to it both deny, or both do not."""
+    wanted = set(roots(claim))
+    said = [(set(roots(sentence)), sentence) for sentence in sentences(window) or [""]]
+    _, nearest = max(said, key=lambda s: (len(wanted & s[0]), -len(s[0])))
+    a, b = set(words(claim)), set(words(nearest))
+    if len(_NEGATIONS & a) % 2 != len(_NEGATIONS & b) % 2:
         return False
     return not any(
         (x & a and y & b and not x & b) or (y & a and x & b and not y & b) for x, y in _OPPOSITES
@@ -238,7 +278,7 @@ def _same_parity(claim: str, window: str) -> bool:
 def check(answer: str, hits: Sequence[Hit]) -> tuple[Claim, ...]:
     """Every checkable claim of an answer against the passages it cites."""
     served = {hit.n: hit.text for hit in hits}
-    weights = idf(content_words(w) for text in served.values() for w in windows(text))
+    weights = _weights(served)
     return tuple(
         _check_one(statement, served, weights)
         for statement in statements(answer)
@@ -263,7 +303,7 @@ def _check_one(statement: str, served: Mapping[int, str], weights: Mapping[str, 
 def marker_supports(claims: Iterable[Claim], hits: Sequence[Hit]) -> list[float]:
     """Support of every single marker, in order: what each cited source carries alone."""
     served = {hit.n: hit.text for hit in hits}
-    weights = idf(content_words(w) for text in served.values() for w in windows(text))
+    weights = _weights(served)
     return [
         support(claim.text, [served[n]], weights).value
         if len(claim.citations) > 1

@@ -7,6 +7,7 @@ Exit status: 0 done, 1 a known error, 2 wrong usage, 3 an unexpected error with 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -28,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     _use_utf8()
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
     except AetherError as error:
         print(f"aether: {error}", file=sys.stderr)
         return 1
@@ -36,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("aether: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `aether … | head` is no fault
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception:
         print(f"aether: unexpected error; the log is in {_log_crash()}", file=sys.stderr)
@@ -44,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _use_utf8() -> None:
-    """Windows consoles and minimal locales still print every character of an answer."""
-    for stream in (sys.stdout, sys.stderr):
+    """Windows consoles and minimal locales still take and print every character."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")  # pyright: ignore
 

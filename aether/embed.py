@@ -11,6 +11,7 @@ import json
 import platform
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from aether.errors import EmbedError
 PACKAGED = "all-MiniLM-L6-v2"
 # how a passage becomes a text to embed; a new way makes old vectors incomparable
 TEXT_SCHEME = "t1"
-_BATCH_CHARS = 24_000  # padded characters in one batch: about 6,000 tokens, best on two cores
+_BATCH_CHARS = 12_000  # padded characters in one batch: about 3,000 tokens
 _BATCH_TEXTS = 128
 _FAITHFUL = 0.9995  # least cosine between bfloat16 and float32
 _PROBES = (
@@ -42,6 +43,7 @@ class SentenceEmbedder:
         self._model: Any = None
         self._dimension = 0
         self._label = ""
+        self._cores = 1
         self._load_lock = threading.Lock()
         # a Rust tokenizer says "Already borrowed" when two threads set its padding at once
         self._tokenizer_lock = threading.Lock()
@@ -79,8 +81,19 @@ class SentenceEmbedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         model = self._loaded()
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for rows in _batches(texts):
+        batches = list(_batches(texts))
+
+        def fill(rows: list[int]) -> None:
             out[rows] = self._encode_batch(model, [texts[i] for i in rows])
+
+        if len(batches) == 1:
+            fill(batches[0])
+        else:
+            # A thread a batch instead of many threads in one: OpenMP's barriers wait for a core
+            # that somebody else holds, which halves the speed or worse beside a busy model.
+            with ThreadPoolExecutor(self._cores) as pool:
+                for _ in pool.map(fill, batches):
+                    pass
         norms = np.linalg.norm(out, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
             raise EmbedError(
@@ -92,6 +105,7 @@ class SentenceEmbedder:
 
     def _encode_batch(self, model: Any, texts: list[str]) -> Any:
         torch = import_module("torch")
+        torch.set_num_threads(1)  # kept by torch per calling thread
         try:
             with self._tokenizer_lock:
                 features = model.preprocess(texts)
@@ -116,17 +130,18 @@ class SentenceEmbedder:
 
     def _load(self) -> Any:
         folder = self._folder()
-        source = str(folder or self._name)
         try:
-            model = _open(source, "float32", self._cache, offline=folder is not None)
+            source = str(folder or _fetched(self._name, self._cache))
+            self._cores = int(import_module("torch").get_num_threads())
+            model = _open(source, "float32")
             if not has_bfloat16():
                 return model
-            fast = _open(source, "bfloat16", self._cache, offline=True)
+            fast = _open(source, "bfloat16")
             return fast if _cosine(model, fast) > _FAITHFUL else model
         except (OSError, ValueError, RuntimeError, ImportError, KeyError, TypeError) as error:
             raise EmbedError(
                 f"the embedding model cannot be loaded: {str(error).splitlines()[0]}",
-                where=source,
+                where=self._name,
                 advice=f"set kb.embedder to {PACKAGED}, a folder with a sentence-transformers "
                 "model, or a model id with the network within reach",
             ) from error
@@ -150,17 +165,34 @@ def has_bfloat16() -> bool:
     return not {"amx_bf16", "avx512_bf16", "bf16", "svebf16"}.isdisjoint(flags)
 
 
-def _open(source: str, precision: str, cache: Path, *, offline: bool) -> Any:
+def _fetched(name: str, cache: Path) -> str:
+    """The folder of a hub model, downloaded at its first use only; raises the hub's errors."""
+    hub = import_module("huggingface_hub")
+    hub.utils.disable_progress_bars()
+    where = {
+        "repo_id": name if "/" in name else f"sentence-transformers/{name}",
+        "cache_dir": str(cache),
+        "ignore_patterns": ["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"],
+    }
+    try:
+        return str(hub.snapshot_download(**where, local_files_only=True))
+    except hub.errors.LocalEntryNotFoundError:
+        return str(hub.snapshot_download(**where))
+
+
+def _open(folder: str, precision: str) -> Any:
     torch = import_module("torch")
     import_module("transformers").utils.logging.disable_progress_bar()
-    import_module("huggingface_hub").utils.disable_progress_bars()
-    model = import_module("sentence_transformers").SentenceTransformer(
-        source,
-        device="cpu",
-        cache_folder=None if offline and Path(source).is_dir() else str(cache),
-        local_files_only=offline,
-        model_kwargs={"dtype": getattr(torch, precision)},
-    ).eval()
+    model = (
+        import_module("sentence_transformers")
+        .SentenceTransformer(
+            folder,
+            device="cpu",
+            local_files_only=True,
+            model_kwargs={"dtype": getattr(torch, precision)},
+        )
+        .eval()
+    )
     # pooling 200 token vectors in bfloat16 would lose the third digit
     model[0].register_forward_hook(_to_float32)
     return model

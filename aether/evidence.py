@@ -7,12 +7,14 @@ well a passage of the web answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from aether import text as words_of
-from aether.extract import Page, blocks
+from aether.extract import blocks
 from aether.hosts import Place
+from aether.page import Page
 from aether.records import Hit, Section
+from aether.text import content_words, coverage, estimate_tokens, fold, idf
 
 MIN_TOKENS = 120
 MAX_TOKENS = 260
@@ -22,24 +24,45 @@ PER_PAGE = 3
 BEST = 8
 
 
-def rank(query: str, pages: Sequence[tuple[Page, Place]]) -> tuple[Hit, ...]:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A passage of a page before it is known how well it fits."""
+
+    page: Page
+    place: Place
+    locator: str
+    text: str
+    words: frozenset[str]  # of the text and its headings
+    title: frozenset[str]
+
+
+def drafts(page: Page, place: Place) -> tuple[Draft, ...]:
+    """Cut a page into passages; the costly half of ranking, done where the page was fetched."""
+    title = frozenset(content_words(page.title))
+    return tuple(
+        Draft(page, place, locator, body, frozenset(content_words(f"{locator} {body}")), title)
+        for locator, body in passages(page.sections)
+    )
+
+
+def rank(query: str, found: Iterable[Draft]) -> tuple[Hit, ...]:
     """Return the best passages of all pages, best first: at most 3 of one page, 8 in all.
 
     coverage is the idf-weighted share of the query's content words, with idf over all passages of
     this call; c = 0.8 * coverage(passage and its headings) + 0.2 * coverage(those and the title).
     Passages rank by c; below c = 0.2 they are not about the question. score = min(1, c / 0.6).
     """
-    need = words_of.content_words(query)
-    drafts = [(p, place, loc, body) for p, place in pages for loc, body in passages(p.sections)]
-    own = [set(words_of.content_words(f"{loc} {body}")) for _, _, loc, body in drafts]
-    weights = words_of.idf(own)
-    scored: list[tuple[float, int]] = []
-    for i, (page, _, _, _) in enumerate(drafts):
-        titled = own[i] | set(words_of.content_words(page.title))
-        alone = words_of.coverage(need, own[i], weights)
-        scored.append((0.8 * alone + 0.2 * words_of.coverage(need, titled, weights), i))
-    scored.sort(key=lambda s: (-round(s[0], 6), -drafts[s[1]][1].tier, s[1]))
-    return tuple(_hit(c, *drafts[i]) for c, i in _spread(scored, drafts) if c >= MIN_COVERAGE)
+    need = content_words(query)
+    every = tuple(found)
+    weights = idf(draft.words for draft in every)
+    scored: list[tuple[float, Draft]] = []
+    for draft in every:
+        alone = coverage(need, draft.words, weights)
+        titled = coverage(need, draft.words | draft.title, weights)
+        scored.append((round(0.8 * alone + 0.2 * titled, 6), draft))
+    fitting = [row for row in scored if row[0] >= MIN_COVERAGE]
+    fitting.sort(key=lambda row: (-row[0], -row[1].place.tier))  # else in the order of the page
+    return tuple(_hit(c, draft) for c, draft in _spread(fitting))
 
 
 def passages(sections: Iterable[Section]) -> list[tuple[str, str]]:
@@ -54,41 +77,43 @@ def passages(sections: Iterable[Section]) -> list[tuple[str, str]]:
             last = out[-1] if out else ("", "")
             heading = section.headings[-1] if section.headings and locator != last[0] else ""
             joined = f"{last[1]}\n\n{heading}\n{body}" if heading else f"{last[1]}\n\n{body}"
-            if last[1] and _tokens(last[1]) < MIN_TOKENS and _tokens(joined) <= MAX_TOKENS:
+            if (
+                last[1]
+                and estimate_tokens(last[1]) < MIN_TOKENS
+                and estimate_tokens(joined) <= MAX_TOKENS
+            ):
                 out[-1] = (last[0], joined)
             else:
                 out.append((locator, body))
     return out
 
 
-def _spread(
-    scored: Iterable[tuple[float, int]], drafts: Sequence[tuple[Page, Place, str, str]]
-) -> list[tuple[float, int]]:
+def _spread(scored: Iterable[tuple[float, Draft]]) -> list[tuple[float, Draft]]:
     taken: Counter[str] = Counter()
     seen: set[str] = set()
-    best: list[tuple[float, int]] = []
-    for score, i in scored:
-        page, _, _, body = drafts[i]
-        same = words_of.fold(body)
-        if len(best) == BEST or taken[page.key] == PER_PAGE or same in seen:
+    best: list[tuple[float, Draft]] = []
+    for c, draft in scored:
+        same = fold(draft.text)
+        if len(best) == BEST or taken[draft.page.key] == PER_PAGE or same in seen:
             continue
-        taken[page.key] += 1
+        taken[draft.page.key] += 1
         seen.add(same)
-        best.append((score, i))
+        best.append((c, draft))
     return best
 
 
-def _hit(c: float, page: Page, place: Place, locator: str, body: str) -> Hit:
+def _hit(c: float, draft: Draft) -> Hit:
+    page, place = draft.page, draft.place
     version = f"version {page.version}" if page.version not in page.title else ""
     extra = ", ".join(part for part in (version, page.kind) if part)
     return Hit(
-        text=body,
+        text=draft.text,
         title=f"{page.title} ({extra})" if extra else page.title,
         url=page.url,
         source=place.id,
         origin="web",
         score=round(min(1.0, c / FULL_COVERAGE), 4),
-        locator=locator,
+        locator=draft.locator,
         vendor=place.vendor,
         date=page.date,
         tier=place.tier,
@@ -100,7 +125,7 @@ def _pieces(text: str) -> Iterator[str]:
     held = ""
     for part in (p for block in blocks(text) for p in _halved(block)):
         joined = f"{held}\n\n{part}" if held else part
-        if held and _tokens(joined) > MAX_TOKENS:
+        if held and estimate_tokens(joined) > MAX_TOKENS:
             yield held
             held = part
         else:
@@ -111,22 +136,25 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _halved(block: str) -> list[str]:
     """Cut a block that is too long in two, at a line, a sentence or a word, until all fit."""
-    if _tokens(block) <= MAX_TOKENS:
+    if estimate_tokens(block) <= MAX_TOKENS:
         return [block]
-    lines, glue = block.split("\n"), "\n"
+    lines = block.split("\n")
     fence = ["```"] if len(lines) > 3 and block.startswith("```") else []
     top = lines[:2] if len(lines) > 3 and lines[1].startswith("|--") else fence
     if len(lines) == 1:
-        lines, glue = words_of.sentences(block) if len(block) < 5000 else block.split(), " "
-    if len(lines) == 1:
-        lines = block.split()
-    if len(lines) == 1:
-        half = len(block) // 2
-        return _halved(block[:half]) + _halved(block[half:])
+        cut = _near_middle(block)
+        return _halved(block[:cut].rstrip()) + _halved(block[cut:])
     middle = max(len(top) + (len(lines) - len(top)) // 2, 1)
-    first, second = glue.join([*lines[:middle], *fence]), glue.join([*top, *lines[middle:]])
+    first = "\n".join([*lines[:middle], *fence])
+    second = "\n".join([*top, *lines[middle:]])
     return _halved(first) + _halved(second)
 
 
-def _tokens(text: str) -> int:
-    return words_of.estimate_tokens(text)
+def _near_middle(line: str) -> int:
+    """Where to cut a long line: after the sentence or the word that ends next to its middle."""
+    half = len(line) // 2
+    for mark in (". ", " "):
+        after, before = line.find(mark, half, 3 * half // 2), line.rfind(mark, half // 2, half)
+        if after >= 0 or before >= 0:
+            return (after if after >= 0 else before) + len(mark)
+    return half

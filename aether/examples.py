@@ -11,6 +11,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,22 @@ class ExampleModel:
     def nearest(self, text: str) -> tuple[str, str, float]:
         """The nearest example, its expert, and the share of words in common (Jaccard, 0-1)."""
         own = frozenset(t for t in tokens(text) if t not in STOP_WORDS)
-        best = ("", "", 0.0)
-        for agent, example, theirs in self.questions:
-            if own and (near := len(own & theirs) / len(own | theirs)) > best[2]:
-                best = (agent, example, near)
-        return best
+        shared = Counter(i for word in own for i in self._by_word.get(word, ()))
+        best, near = -1, 0.0
+        for i, both in shared.items():
+            found = both / (len(own) + len(self.questions[i][2]) - both)
+            if found > near or (found == near and i < best):
+                best, near = i, found
+        agent, example, _ = self.questions[best] if best >= 0 else ("", "", frozenset[str]())
+        return agent, example, near
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = defaultdict(list)
+        for i, (_, _, theirs) in enumerate(self.questions):
+            for word in theirs:
+                index[word].append(i)
+        return index
 
 
 def features(text: str) -> list[str]:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from dataclasses import replace
 from typing import Any, cast
 
 from aether import text as words_of
 from aether.hosts import canonical
+from aether.page import UNSEEN_CHARS, Page, date_in, read_head
 from aether.records import Section
 
 MIN_WORDS = 25
 _MAX_TEXT = 200_000
+_MAX_ELEMENTS = 12_000
 _WALL_SHARE = 0.7  # of a page's words
 _LONGEST_LINE = 40  # words that one sentence of a banner may count; a menu is one long sentence
 _UNSEEN_TAGS = frozenset({"script", "style", "template", "noscript", "iframe", "svg", "object"})
@@ -30,7 +31,6 @@ _UNSEEN_STYLE = re.compile(
     r"|(?:^|;)(?:max-)?(?:width|height):0(?:px|em|rem|%)?(?:;|!|$)"
     r"|text-indent:-\d{3,}|(?:left|top|right|bottom|margin-left):-\d{3,}|clip:rect\(0|scale\(0"
 )
-_UNSEEN_CHARS = re.compile("[\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BANNER = re.compile(
     r"\b(?:we|our|us|this (?:web)?site|consent|experience|analytics|advert\w*|privacy)\b"
@@ -45,6 +45,7 @@ _BANNER = re.compile(
     r"|\b(?:change|withdraw) your (?:consent|choices|preferences) at any time\b",
     re.IGNORECASE,
 )
+_BANNER_WORDS = re.compile(r"cookie|partners|interest|device|choices|personali|experience", re.I)
 _WALLS = (  # why, below how many words it can be so, and what it says then
     (
         "the page needs JavaScript",
@@ -85,44 +86,11 @@ _WALLS = (  # why, below how many words it can be so, and what it says then
         ),
     ),
 )
-_KINDS = (
-    ("release notes", re.compile(r"release[-_ ]?notes|what'?s[-_ ]new|changelog", re.I)),
-    ("forum thread", re.compile(r"//communit|//forums?\.|/forums?/|/questions/|/t5/", re.I)),
-    ("blog post", re.compile(r"[/.]blogs?[./]", re.I)),
-    ("troubleshooting", re.compile(r"troubleshoot|known[-_ ]issue", re.I)),
-    ("reference", re.compile(r"/(?:api|cli|reference)s?/|(?:api|cli|command) reference", re.I)),
-)
-_VERSION = re.compile(
-    r"(?:\bversion|\brelease|[/ (]v)[ -]?(\d+(?:\.\d+)+)|/(\d+\.\d+(?:\.\d+)?)/", re.I
-)
-_DATES = re.compile(
-    r"(?:updated|modified|reviewed|published)(?: on|:|\s)+"
-    r"(\d{4}-\d\d-\d\d|[A-Z][a-z]{2,8} \d{1,2}, \d{4}|\d{1,2} [A-Z][a-z]{2,8} \d{4})",
-    re.IGNORECASE,
-)
-_JSON_DATE = re.compile(r'"date(?:Modified|Published)"\s*:\s*"([^"]{8,40})"')
-_DATE_FORMATS = ("%m/%d/%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
-_CHANGED = ("article:modified_time", "last-modified", "updated_at", "datemodified", "ms.date")
-_MADE = ("dcterms.modified", "article:published_time", "datepublished", "dcterms.date", "date")
-_VERSION_NAMES = ("product-version", "product_version", "productversion", "docsearch:version")
-_PROLOG = re.compile(r"<\?xml[^>]*>", re.IGNORECASE)
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()<>#+.!|~$-])")  # max\_connections is one word again
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _LONGEST_HEADING = 200
 _STRETCH = 2000  # characters of one look for banners; keeps hostile text from costing minutes
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What was read from one address; a `reason` says why it gives no evidence."""
-
-    url: str
-    title: str
-    sections: tuple[Section, ...] = ()
-    kind: str = ""  # "release notes", "forum thread", ...; empty for plain documentation
-    version: str = ""
-    date: str = ""  # ISO
-    key: str = ""  # equal for two addresses of one page
-    reason: str = ""
 
 
 def read_html(html: str, url: str) -> Page:
@@ -130,16 +98,15 @@ def read_html(html: str, url: str) -> Page:
     from trafilatura import load_html
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # a bad page is a reason, no log
-    head = _head(html, url)
+    head = read_head(html, url)
     tree: Any = load_html(html)
     if tree is None:
         return replace(head, reason="the page is empty or no HTML")
     scripts = " ".join(cast(list[str], tree.xpath("//noscript//text()")))
     _drop_unseen(tree)
     seen = " ".join(" ".join(cast(Iterable[str], tree.itertext())).split())
-    main = _UNSEEN_CHARS.sub("", _main_text(tree))[:_MAX_TEXT]
-    kept, banner = _without_banner(main, seen)
-    page = replace(head, date=head.date or _text_date(seen))
+    kept, banner = _without_banner(_main_text(tree), seen)
+    page = replace(head, date=head.date or date_in(seen))
     reason = _wall(page.title, kept, f"{seen[:2000]} {scripts[:500]}", banner)
     if reason:
         return replace(page, reason=reason)
@@ -148,7 +115,7 @@ def read_html(html: str, url: str) -> Page:
 
 def read_text(text: str, url: str) -> Page:
     """Read plain text or Markdown; comments and characters without width are dropped."""
-    body = _COMMENT.sub("", _UNSEEN_CHARS.sub("", text))[:_MAX_TEXT]
+    body = _COMMENT.sub("", UNSEEN_CHARS.sub("", text))[:_MAX_TEXT]
     sections = _sections(body, "")
     first = next((s.headings[0] for s in sections if s.headings), "")
     page = Page(url, first or url.rsplit("/", 1)[-1] or url, key=canonical(url))
@@ -156,78 +123,22 @@ def read_text(text: str, url: str) -> Page:
     return replace(page, reason=reason) if reason else replace(page, sections=sections)
 
 
-# --- the head of a page --------------------------------------------------------------
-
-
-def _head(html: str, url: str) -> Page:
-    """Read title, date, version and kind from the head alone; a whole page would take seconds."""
-    from bs4 import BeautifulSoup
-
-    end = html.lower().find("</head")
-    markup = _PROLOG.sub("", html[: end if 0 <= end < 150_000 else 30_000])
-    soup = BeautifulSoup(f"<!-- -->{markup}", "lxml")  # else it warns of text that is no markup
-    meta: dict[str, str] = {}
-    for tag in soup.find_all("meta"):
-        name = str(tag.get("property") or tag.get("name") or tag.get("itemprop") or "").lower()
-        meta.setdefault(name, str(tag.get("content") or "").strip())
-    found = soup.find("title")
-    title = meta.get("og:title") or (found.get_text() if found else "")
-    title = " ".join(_UNSEEN_CHARS.sub("", title).split())[:160] or url
-    link = soup.find("link", rel="canonical", href=True)
-    same = str(link["href"]) if link else url
-    stated = [meta[name] for name in (*_CHANGED, *_MADE) if name in meta]
-    stated += [m for tag in soup.find_all("script") for m in _JSON_DATE.findall(tag.get_text())]
-    return Page(
-        url,
-        title,
-        kind=next((k for k, sign in _KINDS if sign.search(url) or sign.search(title)), ""),
-        version=_version(meta, title, url),
-        date=next((d for d in map(_iso, stated) if d), ""),
-        key=canonical(same if same.startswith("https://") else url),
-    )
-
-
-def _version(meta: dict[str, str], title: str, url: str) -> str:
-    stated = next((meta[n] for n in _VERSION_NAMES if meta.get(n, "")[:1].isdigit()), "")
-    match = _VERSION.search(title) or _VERSION.search(url)
-    return stated[:20] or (next(g for g in match.groups() if g) if match else "")
-
-
-def _text_date(seen: str) -> str:
-    found = _DATES.search(seen[:3000]) or _DATES.search(seen[-3000:])
-    return _iso(found.group(1)) if found else ""
-
-
-def _iso(text: str) -> str:
-    """Return YYYY-MM-DD, or "" for what is no date, lies ahead, or is older than the web."""
-    try:
-        day = date.fromisoformat(text.strip()[:10])
-    except ValueError:
-        day = next((d for d in (_parsed(text.strip(), f) for f in _DATE_FORMATS) if d), None)
-    if day is None or not date(1995, 1, 1) <= day <= date.today() + timedelta(days=1):
-        return ""
-    return day.isoformat()
-
-
-def _parsed(text: str, form: str) -> date | None:
-    try:
-        return datetime.strptime(text, form).date()
-    except ValueError:
-        return None
-
-
 # --- what a reader sees --------------------------------------------------------------
 
 
 def _drop_unseen(tree: Any) -> None:
-    for element in list(tree.iter()):
-        if element.getparent() is not None and _unseen(element):
-            element.drop_tree()
+    """Empty what is not shown, and cut the page where it gets too long to be worth its time."""
+    for i, element in enumerate(list(tree.iter())):
+        parent = element.getparent()
+        if parent is not None and i >= _MAX_ELEMENTS:
+            parent.remove(element)
+        elif not isinstance(element.tag, str):
+            element.text = ""  # a comment or a processing instruction
+        elif _unseen(element):
+            element.clear(keep_tail=True)
 
 
 def _unseen(element: Any) -> bool:
-    if not isinstance(element.tag, str):
-        return True  # a comment or a processing instruction
     if element.tag in ("html", "body"):
         return False  # hidden until a script has run, for every reader
     if element.tag in _UNSEEN_TAGS or element.get("hidden") is not None:
@@ -241,25 +152,31 @@ def _unseen(element: Any) -> bool:
 
 
 def _main_text(tree: Any) -> str:
+    """Return the main text as Markdown; the slower second look is for pages that seem empty."""
     from trafilatura import extract
 
     best = ""
-    for recall in (False, True):
+    for thorough in (False, True):
         found = extract(
             tree,
             output_format="markdown",
             include_comments=False,
             include_tables=True,
-            favor_recall=recall,
+            fast=not thorough,
+            favor_recall=thorough,
         )
         best = max(best, found or "", key=len)
         if len(best.split()) >= MIN_WORDS:
             break
-    return best
+    parts = _CODE.split(UNSEEN_CHARS.sub("", best)[:_MAX_TEXT])
+    parts[::2] = [_ESCAPED.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _without_banner(main: str, seen: str) -> tuple[str, float]:
     """Return the text without consent blocks, and the share of banner in what was seen."""
+    if not _BANNER_WORDS.search(seen):
+        return main, 0.0
     kept: list[str] = []
     dropped = 0
     for block in blocks(main):

@@ -47,7 +47,8 @@ class Journal:
     plans: list[Plan] = field(default_factory=list[Plan])
     retrievals: list[Retrieval] = field(default_factory=list[Retrieval])
     prompts: list[Prompt] = field(default_factory=list[Prompt])
-    shown: list[str] = field(default_factory=list[str])  # words of the attempt under way
+    under_way: Attempt | None = None  # the attempt that the model is writing
+    shown: list[str] = field(default_factory=list[str])  # its words so far
     usage: Usage = Usage()
     model: str = ""
     marks: dict[str, float] = field(default_factory=dict[str, float])
@@ -63,6 +64,27 @@ class Journal:
         finally:
             spent = (time.perf_counter() - start) * 1000
             self.marks[name] = self.marks.get(name, 0.0) + spent
+
+    def begin(self, attempt: Attempt) -> None:
+        """The model starts to write this attempt."""
+        self.under_way, self.shown = attempt, []
+
+    def break_off(self, why: str) -> None:
+        """Keep the attempt under way, with the words that were shown; nothing where there is none.
+
+        `why`: cut, cancelled or failed.
+        """
+        if self.under_way:
+            words = "".join(self.shown).strip()
+            note = f"incomplete: {why}"
+            self.attempts.append(replace(self.under_way, answer=words, note=note))
+            self.under_way = None
+
+    def end(self, attempt: Attempt) -> Attempt:
+        """The attempt is whole, or was never written."""
+        self.under_way = None
+        self.attempts.append(attempt)
+        return attempt
 
     def show(self, text: str) -> None:
         """Note words that were shown, and when the first of the run came."""
@@ -95,7 +117,7 @@ class Journal:
             at=self.at.isoformat(timespec="milliseconds"),
             question=self.question.text,
             agent=agent,
-            answer=best.answer if best else "".join(self.shown).strip(),
+            answer=best.answer if best else "",
             confidence=best.confidence if best and outcome != "failed" else 0.0,
             threshold=threshold,
             outcome=outcome,

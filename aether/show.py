@@ -5,7 +5,8 @@ Apart from the verbs so that they stay one call each. Nothing is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from aether.records import Candidate, Confidence, Hit, Plan, Retrieval, Route, Run
 
@@ -60,6 +61,15 @@ def confidence(run: Run) -> str:
     sign = ">=" if run.confidence >= run.threshold else "<"
     chain = " -> ".join(f"{a.agent} {a.confidence:.2f}" for a in run.attempts)
     return f"confidence {run.confidence:.2f} {sign} {run.threshold:.2f}, {run.outcome} ({chain})"
+
+
+def run_line(record: Mapping[str, Any]) -> str:
+    """One run of the audit in one line; a line from elsewhere may lack any of it."""
+    asked = " ".join(str(record.get("question", "")).split())[:70]
+    sure = record.get("confidence")
+    number = f"{sure:.2f}" if isinstance(sure, int | float) else "-"
+    words = [str(record.get(key, "-")) for key in ("run", "outcome", "agent")]
+    return f"{words[0]}  {words[1]:<14} {number:>4}  {words[2]:<30} {asked}"
 
 
 def terms(scored: Confidence) -> str:

@@ -95,10 +95,11 @@ def items(file: str, question: str | None) -> Iterator[dict[str, Any]]:
         yield {"id": "", "question": question}
         return
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise AetherError(f"{file} cannot be read: {error}") from error
-    for number, raw in enumerate(text.splitlines(), 1):
+    # only a newline ends a line of JSON: strings may hold other separators
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if raw.strip():
             try:
                 item = json.loads(raw)
@@ -125,6 +126,9 @@ def print_json_event(event: Event) -> None:
         note(event.text)
     elif isinstance(event, Finished):
         json_line(_finished(event.run))
+        for text in (event.run.error, *event.run.notes):
+            if text:
+                note(text)
     else:
         data = as_json(event)
         json_line({"event": data.pop("event"), **data})
@@ -138,9 +142,8 @@ def _finished(run: Run) -> dict[str, Any]:
         for attempt in data["attempts"]
     ]
     keys = ("run", "agent", "answer", "confidence", "threshold", "outcome")
-    rest = ("timings", "usage", "error", "notes")
     return {"event": "finished", **{k: data[k] for k in keys}, "sources": sources,
-            "attempts": attempts, **{k: data[k] for k in rest}}  # fmt: skip
+            "attempts": attempts, "timings": data["timings"], "usage": data["usage"]}  # fmt: skip
 
 
 def print_event(event: Event, explain: bool) -> None:

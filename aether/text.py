@@ -18,6 +18,9 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|sec|inc|ltd|dr|mr|ms|st|max|min)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
+UNSEEN = re.compile(  # control characters, direction overrides, zero widths, lone surrogates
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _SPLIT = re.compile(r"[.\-_/'+#]+")
 _STOP = """
     a about after all also am an and any are as at be because been before being between both but
@@ -77,7 +80,8 @@ def sentences(text: str) -> list[str]:
     for line in text.splitlines():
         start = 0
         for match in _SENTENCE_END.finditer(line):
-            if _ABBREVIATION.search(line[start : match.start()]):
+            # only the last few letters, or a line full of initials would take for ever
+            if _ABBREVIATION.search(line, max(start, match.start() - 12), match.start()):
                 continue
             out.append(line[start : match.end()].strip())
             start = match.end()

@@ -243,9 +243,7 @@ def audit_list(options: Namespace) -> int:
             keys = ("run", "at", "agent", "outcome", "confidence", "question")
             json_line({key: record.get(key) for key in keys})
         else:
-            asked = " ".join(str(record.get("question")).split())[:70]
-            print(f"{record['run']}  {record['outcome']:<14} {record['confidence']:.2f}  "
-                  f"{record['agent']:<30} {asked}")  # fmt: skip
+            print(show.run_line(record))
     return 0
 
 

@@ -20,10 +20,11 @@ from urllib.parse import urlsplit
 
 from aether.cancel import Cancel
 from aether.errors import WebError, WebFailed, WebOffline, WebRateLimited, WebUnavailable
-from aether.evidence import rank
-from aether.extract import Page, read_html, read_text
+from aether.evidence import Draft, drafts, rank
+from aether.extract import read_html, read_text
 from aether.fetch import Clock, Dial, Resolver, Wire, dial, fetch, resolve, tls_context
 from aether.hosts import Allowlist, Place, Target, canonical, under
+from aether.page import Page
 from aether.protocols import SearchProvider, SearchResult, WebResult
 from aether.records import WebStatus
 from aether.settings import WebSettings
@@ -178,7 +179,7 @@ class WebDoor:
         wire.break_off()
         failed = [item for item in done if isinstance(item, WebError)]
         pages = [item for item in done if not isinstance(item, WebError)]
-        hits = rank(query, [(page, place) for page, place in pages if not page.reason])
+        hits = rank(query, [draft for _, cut in pages for draft in cut])
         notes = [f"{urlsplit(p.url).hostname}: {p.reason}" for p, _ in pages if p.reason]
         notes += [_line(error) for error in failed]
         if late := len(jobs) - len(done):
@@ -194,11 +195,13 @@ class WebDoor:
         status: WebStatus = "web_offline" if offline else "web_error"
         return WebResult(status, (), f"{len(jobs)} pages found, none could be read: {aside}")
 
-    def _page(self, wire: Wire, context: ssl.SSLContext, target: Target) -> tuple[Page, Place]:
+    def _page(
+        self, wire: Wire, context: ssl.SSLContext, target: Target
+    ) -> tuple[Page, tuple[Draft, ...]]:
         reply = fetch(target, self._allow, wire, context, self._settings.proxy)
         url = reply.target.url
         page = read_html(reply.text, url) if reply.html else read_text(reply.text, url)
-        return page, reply.target.place
+        return page, drafts(page, reply.target.place)
 
 
 def gather(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aether.evidence import BEST, MAX_TOKENS, PER_PAGE, passages, rank
-from aether.extract import Page, read_html, read_text
+from aether.evidence import BEST, MAX_TOKENS, PER_PAGE, drafts, passages
+from aether.evidence import rank as rank_drafts
+from aether.extract import read_html, read_text
 from aether.hosts import LISTED, PREFERRED, Place
-from aether.records import Section
+from aether.page import Page
+from aether.records import Hit, Section
 from aether.text import estimate_tokens
 
 URL = "https://docs.vendor.example/peering/limits.html"
@@ -24,6 +26,10 @@ CONSENT = (
     "You can change your choices at any time in the cookie settings. "
     "Some partners rely on legitimate interest. Accept all cookies or manage your preferences. "
 )
+
+
+def rank(query: str, pages: list[tuple[Page, Place]]) -> tuple[Hit, ...]:
+    return rank_drafts(query, [d for page, place in pages for d in drafts(page, place)])
 
 
 def html(body: str, head: str = "<title>Peering limits</title>") -> str:
@@ -56,6 +62,17 @@ def test_headings_tables_lists_and_code_survive_and_menus_do_not() -> None:
     assert "Terms of use" not in text
     assert [s.headings for s in page.sections] == [(), ("Quotas",), ("Quotas", "Commands")]
     assert page.reason == ""
+
+
+def test_names_with_underscores_and_brackets_stay_as_written() -> None:
+    text = text_of(
+        read(
+            f"<main><p>Set max_peer_count * 2 in [vpc] to 50. {PROSE}</p>"
+            "<pre>a\\_b = 1</pre></main>"
+        )
+    )
+    assert "Set max_peer_count * 2 in [vpc] to 50." in text
+    assert "a\\_b = 1" in text
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import gzip
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,8 +29,8 @@ from aether.errors import (
     WebRateLimited,
     WebUnavailable,
 )
-from aether.fetch import MAX_BYTES
-from aether.hosts import Place
+from aether.fetch import MAX_BYTES, Wire, dial, fetch, tls_context
+from aether.hosts import Allowlist, Place
 from aether.protocols import SearchResult, WebResult
 from aether.settings import WebSettings
 from aether.web import PARALLEL, WebDoor, gather
@@ -272,7 +273,7 @@ class Sleeper:
 
     def search(self, query: str, limit: int, timeout_s: float) -> tuple[SearchResult, ...]:
         self.asked.set()
-        self.let_go.wait(60)
+        self.let_go.wait(100)
         return ()
 
 
@@ -323,7 +324,7 @@ def test_stop_breaks_a_search_at_once() -> None:
     service, cancel = Sleeper(), Cancel()
     threading.Thread(target=lambda: (service.asked.wait(30), cancel.cancel())).start()
     with pytest.raises(Cancelled):
-        look(WebDoor(WebSettings(), PLACES, service), 60, cancel)
+        look(WebDoor(WebSettings(), PLACES, service), 3600, cancel)
     service.let_go.set()
 
 
@@ -332,13 +333,13 @@ def test_stop_breaks_a_fetch_at_once(tmp_path: Path) -> None:
 
     def dial(address: str, port: int, timeout_s: float) -> httpcore.NetworkStream:
         cancel.cancel()
-        let_go.wait(60)
+        let_go.wait(100)
         raise httpcore.ConnectError("stopped")
 
     service = Service([f"https://{HOST}/a.html"])
     door = WebDoor(WebSettings(), PLACES, service, resolver=lambda _: [PUBLIC], dial=dial)
     with pytest.raises(Cancelled):
-        look(door, 60, cancel)
+        look(door, 3600, cancel)
     let_go.set()
 
 
@@ -348,6 +349,36 @@ def test_stopped_before_it_began_asks_nobody() -> None:
     with pytest.raises(Cancelled):
         look(WebDoor(WebSettings(), PLACES, service), cancel=cancel)
     assert service.queries == []
+
+
+def test_a_silent_page_ends_at_the_deadline_in_its_own_thread_too(tmp_path: Path) -> None:
+    url = f"https://{HOST}/silent.html"
+    with SealedWeb({url: Reply(PAGE, delay_s=100)}, tmp_path) as web:
+        allow, context = Allowlist(PLACES), tls_context(web.ca_file)
+        wire = Wire(None, dial, time.monotonic() + 0.5, time.monotonic)
+        with pytest.raises(WebFailed, match="in time"):
+            fetch(allow.check(url), allow, wire, context, web.proxy)
+
+
+def test_breaking_off_wakes_the_thread_that_reads(tmp_path: Path) -> None:
+    url = f"https://{HOST}/silent.html"
+    with SealedWeb({url: Reply(PAGE, delay_s=100)}, tmp_path) as web:
+        allow, context = Allowlist(PLACES), tls_context(web.ca_file)
+        wire = Wire(None, dial, 1e9, lambda: 0.0)
+        ended: list[WebError] = []
+
+        def read() -> None:
+            try:
+                fetch(allow.check(url), allow, wire, context, web.proxy)
+            except WebError as error:
+                ended.append(error)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        assert web.asked.wait(30)
+        wire.break_off()
+        reader.join(30)
+        assert len(ended) == 1
 
 
 def test_at_most_so_many_jobs_run_at_once() -> None:

@@ -205,6 +205,12 @@ def style_sheet(c: Colours) -> str:
     QFrame[role="card"] {{ background: {c.surface}; border: 1px solid {c.border};
         border-radius: 8px; }}
     QFrame[role="question"] {{ background: {c.raised}; border: 0; border-radius: 8px; }}
+    QTextBrowser[role="prose"], QPlainTextEdit[role="lines"] {{ background: transparent; border: 0;
+        border-radius: 0; padding: 0; }}
+    QFrame[role="code"] {{ background: {c.code}; border: 1px solid {c.border};
+        border-radius: 6px; }}
+    QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border};
+        border-radius: 4px; padding: 1px 6px; }}
     QFrame[role="bar"] {{ background: {c.window}; border: 0; border-right: 1px solid {c.border}; }}
     QLabel[role="title"] {{ font-size: 18pt; font-weight: 600; }}
     QLabel[role="heading"] {{ font-weight: 600; }}

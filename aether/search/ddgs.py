@@ -92,7 +92,7 @@ class DdgsSearch:
         package = _package()
         end = self._clock() + timeout_s
         failures: list[WebError] = []
-        empty = 0
+        empty: int = 0
         for i, backend in enumerate(_known(package, self._backends)):
             left = end - self._clock()
             if left < _LEAST_S or empty == _BELIEVED or _enough(failures):

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,34 +45,38 @@ def audit(path: Path, record: Mapping[str, Any]) -> None:
     """Append one run; raises AuditError where the disk is full or the folder cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(str(path) + ".lock", timeout=LOCK_SECONDS), path.open("a+b") as log:
+        lock = FileLock(str(path) + ".lock", timeout=LOCK_SECONDS)
+        with lock, path.open("a+b", buffering=0) as log:
             last, whole = _last_line(log)
             body = {**record, "prev": hashlib.sha256(last).hexdigest() if last else GENESIS}
-            line = json.dumps(body, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-            start = log.seek(0, os.SEEK_END)
-            _write(log, (b"" if whole else b"\n") + line, start)
+            line = json.dumps(body, ensure_ascii=False, sort_keys=True) + "\n"
+            # half a surrogate pair becomes \udcxx, which is its escape in JSON as well
+            data = line.encode("utf-8", "backslashreplace")
+            _write(log, data if whole else b"\n" + data)
     except Timeout as error:
         raise AuditError("another process holds the run log", where=str(path)) from error
     except OSError as error:
         raise AuditError(
-            f"the run cannot be written down: {error.strerror}",
+            f"the run cannot be written down: {error.strerror or error}",
             where=str(path),
             advice="free some disk space, or move the user folder with AETHER_HOME",
         ) from error
 
 
-def _write(log: Any, data: bytes, start: int) -> None:
-    """Write all or nothing: a short write is cut off again."""
+def _write(log: FileIO, data: bytes) -> None:
+    """Write all or nothing: what a full disk cut short is taken back."""
+    start = log.seek(0, os.SEEK_END)
     try:
-        log.write(data)
-        log.flush()
+        done = 0
+        while done < len(data):
+            done += log.write(data[done:])
         os.fsync(log.fileno())
     except OSError:
-        os.truncate(log.fileno(), start)
+        log.truncate(start)
         raise
 
 
-def _last_line(log: Any) -> tuple[bytes, bool]:
+def _last_line(log: FileIO) -> tuple[bytes, bool]:
     """The last line without its newline, and whether it had one."""
     size = log.seek(0, os.SEEK_END)
     block, back = b"", 0
@@ -93,7 +98,7 @@ def read_log(path: Path) -> Iterator[Entry]:
         return
     except OSError as error:
         raise AuditError(
-            f"the run log cannot be read: {error.strerror}", where=str(path)
+            f"the run log cannot be read: {error.strerror or error}", where=str(path)
         ) from error
 
 

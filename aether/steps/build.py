@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Sequence
 
 from aether.agents import AgentManifest
+from aether.claims import without_markers
 from aether.errors import AetherError
 from aether.records import Hit, Message, ModelInfo, Prompt, Question
 from aether.text import sentences
@@ -82,14 +83,16 @@ def _user(nonce: str, block: str, last: str, text: str) -> str:
 def _last_turn(question: Question) -> str:
     if not question.previous:
         return ""
-    answer = " ".join(question.previous.answer.split())[:600]
-    return f"Earlier in this conversation:\nQ: {question.previous.question[:300]}\nA: {answer}"
+    # its markers number other sources than the ones above
+    answer = " ".join(without_markers(question.previous.answer).split())[:600]
+    asked = " ".join(question.previous.question.split())[:300]
+    return f"Earlier in this conversation:\nQ: {asked}\nA: {answer}"
 
 
 def _sources(
     hits: Sequence[Hit], room: int, count: Callable[[str], int]
 ) -> tuple[tuple[Hit, ...], str, int]:
-    """The passages that fit, best first; the last one is cut at a sentence."""
+    """The passages that fit, best first; the last one is cut at a sentence or a word."""
     kept: list[Hit] = []
     blocks: list[str] = []
     used = 0
@@ -110,16 +113,20 @@ def _sources(
 
 def _block(hit: Hit, text: str) -> str:
     """One source, every line marked as data."""
-    place = " - ".join(p for p in (hit.title, hit.locator, hit.date) if p)
+    place = " ".join(" - ".join(p for p in (hit.title, hit.locator, hit.date) if p).split())
     lines = "\n".join(f"| {line}" for line in text.splitlines() if line.strip())
     return f"[{hit.n}] {place}\n{lines}"
 
 
 def _shortened(hit: Hit, room: int, count: Callable[[str], int]) -> str:
-    parts = sentences(hit.text)
-    while len(parts) > 1:
-        parts.pop()
-        block = _block(hit, " ".join(parts))
-        if LEAST_PASSAGE <= count(block) + 1 <= room:
+    """As many sentences as fit, else as many words; "" where that is hardly anything."""
+    for parts in (sentences(hit.text), hit.text.split()):
+        fits, beyond = 0, len(parts)  # the whole passage did not fit
+        while beyond - fits > 1:
+            middle = (fits + beyond) // 2
+            cost = count(_block(hit, " ".join(parts[:middle]))) + 1
+            fits, beyond = (middle, beyond) if cost <= room else (fits, middle)
+        block = _block(hit, " ".join(parts[:fits]))
+        if fits and count(block) >= LEAST_PASSAGE:
             return block
     return ""

@@ -11,14 +11,15 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from aether.cancel import Cancel
+from aether.claims import source_numbers
 from aether.errors import Cancelled, ModelCut, ModelError
 from aether.events import Delta
 from aether.protocols import Model
 from aether.records import Answer, ModelDelta, Prompt
+from aether.text import UNSEEN
 
-_OPENERS, _CLOSERS = "[\u3010", "]\u3011"
+_OPENERS, _CLOSERS = "[\u3010\uff3b", "]\u3011\uff3d"
 _INSIDE = re.compile(r"[\d\s,;\u2013-]{0,24}\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, None, Answer]:
@@ -67,7 +68,7 @@ class CitationCleaner:
 
     def feed(self, piece: str) -> str:
         """The part of the text so far that is safe to show."""
-        return "".join(self._take(char) for char in _CONTROL.sub("", piece))
+        return "".join(self._take(char) for char in UNSEEN.sub("", piece))
 
     def flush(self) -> str:
         """What was held back when the stream ended."""
@@ -94,8 +95,8 @@ class CitationCleaner:
 
     def _continue(self, char: str) -> str:
         if char in _CLOSERS:
-            body, self._held = self._held[1:], ""
-            marker = self._marker(body, char)
+            held, self._held = self._held, ""
+            marker = self._marker(held, char)
             out, self._space = (self._space + marker if marker else ""), ""
             return out
         if char in _OPENERS:
@@ -105,13 +106,10 @@ class CitationCleaner:
         self._held += char
         return "" if _INSIDE.match(self._held[1:]) else self._release("")
 
-    def _marker(self, body: str, closer: str) -> str:
-        wanted = [int(n) for n in re.findall(r"\d+", body)]
-        if not wanted:
-            return f"[{body}{closer}"
-        if span := re.fullmatch(r"\s*(\d+)\s*[\u2013-]\s*(\d+)\s*", body):
-            low, high = int(span.group(1)), int(span.group(2))
-            wanted = list(range(low, min(high, low + 20) + 1))
+    def _marker(self, held: str, closer: str) -> str:
+        wanted = source_numbers(held[1:])
+        if not wanted:  # an empty box, a year, a date
+            return held + closer
         good = [n for n in wanted if n in self._served]
         self.forged += len(wanted) - len(good)
         return "".join(f"[{n}]" for n in good)

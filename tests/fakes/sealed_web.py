@@ -88,6 +88,7 @@ class SealedWeb:
         self.searches: list[str] = []  # the queries, as an engine got them
         self.proxied: list[str] = []  # the hosts that CONNECT named
         self.agents: list[str] = []  # the User-Agent of every request
+        self.asked = threading.Event()  # set by the first request that is not a search
         self._authority = trustme.CA()
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._lock = threading.Lock()
@@ -191,6 +192,8 @@ class SealedWeb:
         self.agents.append(fields.get("user-agent", ""))
         url = f"https://{host}{line.split(' ')[1]}"
         self.requests.append(url)
+        if host not in ENGINES:
+            self.asked.set()
         reply = self._search(host, url, body) if host in ENGINES else self.pages.get(url)
         reply = reply or Reply("<html><title>Not found</title>404</html>", 404)
         if reply.delay_s:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 
 from PySide6.QtWidgets import QWidget
 
@@ -26,10 +27,11 @@ class PageKind:
         return make(context)
 
 
-PAGES = {
+_KINDS = {
     "ask": PageKind("Ask", "ask", "Ctrl+1", "aether.gui.pages.ask"),
     "library": PageKind("Library", "library", "Ctrl+2", "aether.gui.pages.library"),
     "experts": PageKind("Experts", "experts", "Ctrl+3", "aether.gui.pages.experts"),
     "runs": PageKind("Runs", "runs", "Ctrl+4", "aether.gui.pages.runs"),
     "settings": PageKind("Settings", "settings", "Ctrl+,", "aether.gui.pages.settings"),
 }
+PAGES = {name: kind for name, kind in _KINDS.items() if find_spec(kind.module)}
