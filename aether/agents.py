@@ -75,6 +75,7 @@ class Floor(FileModel):
     lead: float = 15
     ambiguous: float = 14
     multi: float = 33
+    bare: float = 26  # the least where the question names no object of the expert
 
 
 class Routes(FileModel):

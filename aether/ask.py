@@ -32,6 +32,10 @@ REFUSAL = (
     "That is outside my field: I answer questions about enterprise infrastructure, "
     "cloud, networks and the digital workplace."
 )
+SHORTENED = {
+    "length": "the answer reached its length limit",
+    "loop": "the model began to repeat itself and was stopped",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +155,8 @@ def _try(
     journal.begin(Attempt(agent, pre[0], 0.0, True, hits=prompt.hits))
     answer: Answer = yield from _shown(generate(model, prompt, cancel), journal)
     journal.usage = answer.usage
-    if answer.finish == "length":
-        journal.notes.append("the answer reached its length limit")
+    if answer.finish in SHORTENED:
+        journal.notes.append(SHORTENED[answer.finish])
     if answer.finish in ("cut", "cancelled"):
         journal.break_off(answer.finish)
         raise Cancelled if answer.finish == "cancelled" else AetherError(answer.error)

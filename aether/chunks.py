@@ -6,9 +6,11 @@ cut at rows, items, lines or sentences, and small sections join their neighbours
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from aether.records import Document, Passage, Section
@@ -54,23 +56,26 @@ def indexed(title: str, heading: str, text: str) -> str:
     return "\n".join(part for part in (title, heading, text) if part)
 
 
+@lru_cache(maxsize=1_000)  # joining and filling ask again for the same stretch
 def pieces(text: str) -> int:
     """Word pieces of `text`, estimated without the tokenizer.
 
     A word of up to 8 letters is one, longer ones one more per 5 letters, capitals one per 3,
     digits one per two, a sign one; camelCase counts by its parts.
     """
-    total = 0.0
-    for part in _PART.findall(text):
-        if part.isdigit():
-            total += (len(part) + 1) // 2
-        elif not part.isascii():
-            total += len(part) / 2 + 0.5
-        elif part.isupper():
-            total += max(1.0, len(part) / 3)
-        else:
-            total += 1 if len(part) <= 8 else 1 + (len(part) - 8) / 5
-    return round(total * _MARGIN)
+    return round(sum(map(_cost, _PART.findall(text))) * _MARGIN)
+
+
+@lru_cache(maxsize=50_000)  # words repeat
+def _cost(part: str) -> float:
+    size = len(part)
+    if part.isdigit():
+        return (size + 1) // 2
+    if not part.isascii():
+        return size / 2 + 0.5
+    if part.isupper():
+        return max(1.0, size / 3)
+    return 1 if size <= 8 else 1 + (size - 8) / 5
 
 
 def _path(title: str, headings: Sequence[str]) -> str:
@@ -107,8 +112,9 @@ def _may_join(a: Section, b: Section) -> bool:
         return False
     if pieces(a.text) + pieces(b.text) > LIMIT - 30:
         return False
-    parent = b.headings[:-1]
-    return a.headings == b.headings or parent in (a.headings, a.headings[:-1])
+    if a.headings == b.headings:
+        return True
+    return bool(b.headings) and b.headings[:-1] in (a.headings, a.headings[:-1])
 
 
 def _join(a: Section, b: Section) -> Section:
@@ -177,8 +183,8 @@ def _pack(blocks: Sequence[_Block], room: int) -> Iterator[tuple[int, str]]:
 
 
 def _share(remaining: int, room: int) -> float:
-    """What one passage gets when the remaining pieces are spread evenly, less a small slack."""
-    return 0.92 * remaining / max(1, -(-remaining // room))
+    """Pieces at which a passage is full when the rest is spread evenly, less a small slack."""
+    return 0.92 * remaining / -(-remaining // room) if remaining > room else math.inf
 
 
 def _joined(parts: Sequence[_Block]) -> str:
@@ -258,19 +264,20 @@ def _cut_text(block: _Block, room: int) -> list[_Block]:
 
 
 def _groups(units: Iterable[str], room: int) -> Iterator[tuple[int, list[str]]]:
-    """Consecutive units up to `room` pieces: (index of the first, units); too long ones are cut."""
+    """Consecutive units in even groups up to `room` pieces: (index of the first, units)."""
+    bits = [(i, bit, pieces(bit)) for i, unit in enumerate(units) for bit in _bits(unit, room)]
+    left = sum(size for _, _, size in bits)
     held: list[str] = []
     start = filled = 0
-    for index, unit in enumerate(units):
-        for bit in _bits(unit, room):
-            size = pieces(bit)
-            if held and filled + size > room:
-                yield start, held
-                held, filled = [], 0
-            if not held:
-                start = index
-            held.append(bit)
-            filled += size
+    for index, bit, size in bits:
+        if held and (filled + size > room or filled >= _share(filled + left, room)):
+            yield start, held
+            held, filled = [], 0
+        if not held:
+            start = index
+        held.append(bit)
+        filled += size
+        left -= size
     if held:
         yield start, held
 

@@ -108,7 +108,7 @@ def remedy(quirks: Quirks, status: int, text: str) -> Quirks | None:
         return None
     if not quirks.merge_system and _NO_SYSTEM.search(text):
         return replace(quirks, merge_system=True)
-    if status not in (200, 400, 422, 500):
+    if status not in (200, 400, 422):
         return None
     for name in ("stream_options", "temperature", "max_tokens"):
         if name in text and name not in quirks.without and (status != 200 or _FOREIGN.search(text)):

@@ -72,7 +72,7 @@ def download(
             response, sha256 = _follow(client, url, headers, wire)
             try:
                 yield _head(response, sha256)
-                yield from response.iter_raw(1 << 20)
+                yield from response.iter_raw()
             finally:
                 response.close()
             wire.check()

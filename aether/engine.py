@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 from aether import ask as line
 from aether.agents import AgentTree, load_tree
 from aether.cancel import Cancel
-from aether.conversations import add_turn, last_turn
-from aether.events import Event, Finished
+from aether.conversations import kept, last_turn
+from aether.errors import Cancelled, EmbedError, StoreError
+from aether.events import Event
 from aether.examples import load_examples
+from aether.feedback import Thumb, add_feedback
 from aether.lexicon import Lexicon, build_lexicon
 from aether.lint import RESOURCES, folders
 from aether.records import Confidence, FileReport, Hit, Plan, Question, Route
@@ -93,14 +96,14 @@ class Engine:
         if not self.settings.web.enabled:
             return None
         from aether.hosts import Place
-        from aether.search import open_provider
+        from aether.search import search_provider
         from aether.web import WebDoor
 
         preferred = {host for agent in self.tree.agents.values() for host in agent.vendors}
         places = [
             Place(s.id, s.hosts, s.vendor, _trust(s, preferred), s.type) for s in self.library.web()
         ]
-        return WebDoor(self.settings.web, places, open_provider(self.settings.web))
+        return WebDoor(self.settings.web, places, search_provider(self.settings.web))
 
     def model(self) -> Model:
         """The model door; finds a server, or starts the embedded one."""
@@ -117,6 +120,32 @@ class Engine:
             while self._opened:
                 self._opened.pop().close()
 
+    # --- changes while it runs -----------------------------------------------------------
+
+    def reload(self) -> None:
+        """Read experts and sources again; a question under way goes on with the old ones.
+
+        Raises ManifestError where no expert is sound; then the old ones stay in force.
+        """
+        tree = load_tree(folders("agents", self.settings.home))
+        with self._lock:
+            for name in ("lexicon", "library", "web"):
+                self.__dict__.pop(name, None)
+            self.__dict__["tree"] = tree
+
+    def adopt(self, settings: Settings) -> None:
+        """Go on with other settings; the doors that they concern open anew on their next use."""
+        with self._lock:
+            old, self.settings = self.settings, settings
+            if old.llm != settings.llm:
+                self.close()
+            if old.web != settings.web:
+                self.__dict__.pop("web", None)
+            if old.kb != settings.kb:
+                self._seeded = False
+                for name in ("store", "embedder"):
+                    self.__dict__.pop(name, None)
+
     # --- what it does -------------------------------------------------------------------
 
     def ask(self, question: Question, cancel: Cancel) -> Iterator[Event]:
@@ -124,11 +153,13 @@ class Engine:
         home = self.settings.home
         if question.conversation and question.previous is None:
             question = replace(question, previous=last_turn(home, question.conversation))
-        self.seed()
-        for event in line.ask(question, self._kit(), cancel):
-            if isinstance(event, Finished) and question.conversation:
-                add_turn(home, question.conversation, event.run)
-            yield event
+        with suppress(Cancelled, StoreError, EmbedError):  # the run meets it too, and records it
+            self.seed(cancel)
+        yield from kept(home, question, line.ask(question, self._kit(), cancel))
+
+    def feedback(self, run: str, verdict: Thumb, because: str = "") -> None:
+        """Keep what a person thought of an answer, and why."""
+        add_feedback(self.settings.home, run, verdict, because)
 
     def route(self, question: Question) -> Route:
         """Who would answer, and why."""
@@ -139,14 +170,15 @@ class Engine:
         chosen = self.route(Question(question, agent=agent)).agent
         return plan(question, chosen, self.tree, self.library)
 
-    def seed(self) -> None:
+    def seed(self, cancel: Cancel | None = None) -> None:
         """Bring the starter notes into the knowledge base; quick when they are there already."""
         from aether.ingest import seed
 
+        cancel = cancel or Cancel()
         with self._lock:
             if not self._seeded:
-                seed(NOTES, self.store, self.embedder, notify=self.notify)
-                self._seeded = True
+                seed(NOTES, self.store, self.embedder, notify=self.notify, cancel=cancel)
+                self._seeded = not cancel.is_set
 
     _seeded = False
 

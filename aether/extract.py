@@ -179,7 +179,7 @@ def _without_banner(main: str, seen: str) -> tuple[str, float]:
         return main, 0.0
     kept: list[str] = []
     dropped = 0
-    for block in blocks(main):
+    for block in _blocks(main):
         parts = _stretches(block)
         if parts and sum(1 for part in parts if _BANNER.search(part)) / len(parts) >= 1 / 3:
             dropped += len(block.split())
@@ -241,7 +241,7 @@ def _sections(markdown: str, title: str) -> tuple[Section, ...]:
     return tuple(out)
 
 
-def blocks(text: str) -> Iterator[str]:
+def _blocks(text: str) -> Iterator[str]:
     """Yield stretches between blank lines; a fenced block stays whole."""
     held: list[str] = []
     fenced = False

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def seed(
         for f in store.files()
         if f.path.startswith(f"{NOTES_PREFIX}/{f.namespace}/")
     }
-    fresh = {key: job for key, job in wanted.items() if stored.get(key) != _digest(job.file)}
+    fresh = {key: job for key, job in wanted.items() if not _same(job, stored.get(key))}
     out: list[FileReport] = []
     for namespace in sorted({space for space, _ in (*fresh, *stored)}):
         gone = [
@@ -107,6 +107,8 @@ def seed(
         if jobs and notify is not None:
             notify(f"reading {len(jobs)} starter notes for {namespace}")
         out += _add(jobs, namespace, store, embedder, cancel or Cancel(), 2)
+    if sum(report.passages for report in out) >= _WORTH_INDEXING:
+        store.optimize()
     return tuple(out)
 
 
@@ -232,6 +234,13 @@ def _look(job: _Job, known: str, cancel: Cancel) -> _Done:
     return _Done(report, digest, document, passages)
 
 
+def _same(job: _Job, digest: str | None) -> bool:
+    try:
+        return digest is not None and _digest(job.file) == digest
+    except OSError:
+        return False  # its report will say why
+
+
 def _digest(path: Path) -> str:
     """SHA-256 of the content, and of the way it is cut."""
     found = hashlib.sha256(_CUT)
@@ -247,26 +256,30 @@ def _flush(
     """Embed and write what is held, then tell of it."""
     start = time.perf_counter()
     texts = [indexed(p.title, p.heading, p.text) for d in held for p in d.passages]
-    vectors = np.empty((0, embedder.dimension), dtype=np.float32) if texts else None
-    parts: list[object] = []
-    for first in range(0, len(texts), BATCH):
-        cancel.check()
-        parts.append(embedder.encode(texts[first : first + BATCH]))
-    if vectors is not None:
-        vectors = np.concatenate([vectors, *parts])  # pyright: ignore
+    vectors = _encoded(texts, embedder, cancel)
     files: list[NewFile] = []
     at = 0
     for done in held:
-        if done.document is not None:
-            end = at + len(done.passages)
-            own = vectors[at:end] if vectors is not None else ()
-            files.append(
-                NewFile(done.report.path, namespace, done.digest, done.document, done.passages, own)
-            )
-            at = end
+        if done.document is None:
+            continue
+        own = vectors[at : at + len(done.passages)]
+        at += len(done.passages)
+        path, digest = done.report.path, done.digest
+        files.append(NewFile(path, namespace, digest, done.document, done.passages, own))
     cancel.check()
     store.put(files)
     share = (time.perf_counter() - start) / max(1, len(texts))
     for done in held:
         report = done.report
         yield replace(report, seconds=report.seconds + share * report.passages)
+
+
+def _encoded(texts: Sequence[str], embedder: Embedder, cancel: Cancel) -> Any:
+    """Vectors of all texts, a batch at a time, so that Stop is heeded within a long file."""
+    if not texts:
+        return ()
+    parts: list[Any] = []
+    for first in range(0, len(texts), BATCH):
+        cancel.check()
+        parts.append(embedder.encode(texts[first : first + BATCH]))
+    return np.concatenate(parts)

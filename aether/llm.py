@@ -12,7 +12,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,7 +29,7 @@ from aether.errors import (
 )
 from aether.probe import Probe, uses_environment
 from aether.records import ModelDelta, ModelEnd, ModelInfo, Prompt, Usage
-from aether.servers import Server, count, find_server, window_of
+from aether.servers import PLACES, Server, count, find_server, window_of
 from aether.settings import Settings
 from aether.text import estimate_tokens
 from aether.wire import Limits, Watch, Wire, read_events
@@ -45,19 +45,31 @@ _NOBODY = (
 )
 
 
-def open_model(settings: Settings, *, notify: Callable[[str], None]) -> OpenAIModel:
+def open_model(
+    settings: Settings,
+    *,
+    notify: Callable[[str], None],
+    places: Sequence[tuple[str, str]] = PLACES,
+) -> OpenAIModel:
     """The one language model; nothing is asked or started before the first use.
 
-    `notify` is told, in words, what a person is waiting for.
+    `notify` is told, in words, what a person is waiting for. `places` are looked at in order where
+    `llm.base_url` is empty: the likely kind of server, and its address.
     """
-    return OpenAIModel(settings, notify)
+    return OpenAIModel(settings, notify, places)
 
 
 class OpenAIModel:
     """protocols.Model over the OpenAI protocol; may be used from several threads."""
 
-    def __init__(self, settings: Settings, notify: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        notify: Callable[[str], None],
+        places: Sequence[tuple[str, str]] = PLACES,
+    ) -> None:
         self._settings = settings
+        self._places = places
         self._notify = notify
         self._probe = Probe(settings.llm)
         self._embedded = EmbeddedServer(settings, notify)
@@ -81,7 +93,7 @@ class OpenAIModel:
             if known is not None and time.monotonic() - self._asked < FRESH_S:
                 return known
             self._server = None  # a failure is never remembered
-            found = find_server(self._settings.llm, self._probe) or self._own()
+            found = find_server(self._settings.llm, self._probe, self._places) or self._own()
             if found.loading and known is not None and known.base_url == found.base_url:
                 found = known  # busy with something else, but the same as before
             self._server, self._asked = found, time.monotonic()
@@ -196,20 +208,19 @@ class OpenAIModel:
 
     def _pause(self, again: Again, watch: Watch, cancel: Cancel, tries: int) -> None:
         """Wait before the next try, but never past the limit for the first token."""
-        if not again.wait:
-            return
+        delay = again.wait * 2 ** min(tries, 4)
         left = watch.first_left
-        if left <= 0:
+        if delay and not tries:
+            self._notify("the model server is busy or still loading its model: waiting for it")
+        if delay and cancel.wait(max(0.0, min(delay, left))):
+            raise Cancelled
+        if delay > left:
             self._forget()
             raise ModelTimeout(
                 f"the server was not ready in time: {again.error.what}",
                 where=again.error.where,
                 advice=again.error.advice,
             )
-        if not tries:
-            self._notify("the model server is busy or still loading its model: waiting for it")
-        if cancel.wait(min(again.wait * 2 ** min(tries, 4), max(left, 0.01))):
-            raise Cancelled
 
     def _attempt(
         self, server: Server, prompt: Prompt, quirks: Quirks, wire: Wire, watch: Watch
@@ -270,6 +281,7 @@ class OpenAIModel:
             http_client=openai.DefaultHttpxClient(
                 trust_env=uses_environment(llm, server.base_url),
                 verify=server.base_url.startswith("https:"),
+                follow_redirects=False,
                 event_hooks={"request": [prepare]},
             ),
         )

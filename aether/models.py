@@ -167,13 +167,14 @@ def get_model(
     base_url: str = "",
     progress: Progress | None = None,
     cancel: Cancel | None = None,
+    catalogue: Path = CATALOGUE,
 ) -> Path:
     """Download a model of the catalogue, going on where an earlier try stopped; its path.
 
     `base_url` replaces scheme and host of the address: a mirror. `progress` is told bytes so far
     and in all. Raises DownloadError, or Cancelled with the part kept for the next try.
     """
-    entry = _entry(id)
+    entry = _entry(id, catalogue)
     target = _folder(settings.home) / entry.file
     if target.is_file():
         return target
@@ -225,15 +226,15 @@ def use_model(name: str, home: Path) -> Path:
     return path
 
 
-def _entries() -> tuple[CatalogueEntry, ...]:
-    entries, problems = load_catalogue()
+def _entries(catalogue: Path = CATALOGUE) -> tuple[CatalogueEntry, ...]:
+    entries, problems = load_catalogue(catalogue)
     if not entries:
         raise ManifestError("the model catalogue cannot be read", problems)
     return entries
 
 
-def _entry(id: str) -> CatalogueEntry:
-    entries = {entry.id: entry for entry in _entries()}
+def _entry(id: str, catalogue: Path = CATALOGUE) -> CatalogueEntry:
+    entries = {entry.id: entry for entry in _entries(catalogue)}
     if id not in entries:
         guess = did_you_mean(id, entries)
         advice = f"{guess} " if guess else ""

@@ -51,13 +51,13 @@ class Probe:
 
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
-        self._clients: dict[bool, httpx2.Client] = {}
+        self._clients: dict[tuple[bool, bool], httpx2.Client] = {}
         self._lock = threading.Lock()
         self.kinds: dict[str, str] = {}
 
     def ask(self, url: str, body: Mapping[str, Any] | None = None, key: str = "") -> Reply | None:
         """GET, or POST of JSON; None where nobody answers in time."""
-        client = self._client(uses_environment(self._settings, url))
+        client = self._client(uses_environment(self._settings, url), url.startswith("https:"))
         headers = {"Authorization": f"Bearer {key or self._settings.api_key or 'none'}"}
         try:
             if body is None:
@@ -79,15 +79,16 @@ class Probe:
             while self._clients:
                 self._clients.popitem()[1].close()
 
-    def _client(self, environment: bool) -> httpx2.Client:
+    def _client(self, environment: bool, tls: bool) -> httpx2.Client:
         with self._lock:
-            if environment not in self._clients:
-                self._clients[environment] = httpx2.Client(
+            if (environment, tls) not in self._clients:
+                self._clients[environment, tls] = httpx2.Client(
                     trust_env=environment,
+                    verify=tls,  # reading the authorities takes 0.1 s, for nothing on plain HTTP
                     timeout=httpx2.Timeout(2.0, connect=0.7),
                     limits=httpx2.Limits(max_keepalive_connections=0),
                 )
-            return self._clients[environment]
+            return self._clients[environment, tls]
 
 
 def is_loopback(url: str) -> bool:

@@ -6,7 +6,7 @@ the same doors pointed at local servers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ class Model(Protocol):
         """Tokens of `text`: counted by the server where it can, else estimated."""
         ...
 
-    def stream(self, prompt: Prompt, cancel: Cancel) -> Iterator[ModelDelta | ModelEnd]:
+    def stream(self, prompt: Prompt, cancel: Cancel) -> Generator[ModelDelta | ModelEnd]:
         """Yield pieces of the answer, then one ModelEnd; raises ModelError or Cancelled."""
         ...
 

@@ -180,7 +180,7 @@ class Answer:
     """What the model wrote, with citations already cleaned."""
 
     text: str
-    finish: Literal["stop", "length", "cut", "cancelled", "none"]
+    finish: Literal["stop", "length", "loop", "cut", "cancelled", "none"]
     usage: Usage = Usage()
     forged: int = 0  # markers that named no served source and were removed
     first_token_ms: float = 0.0

@@ -5,7 +5,8 @@ Apart from `store.py` because nothing here touches a disk: records to Arrow, row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
@@ -15,10 +16,14 @@ import numpy as np
 from aether.chunks import indexed
 from aether.protocols import NewFile
 from aether.records import Hit, Passage
+from aether.text import WORD
 
 SHOWN = ("text", "title", "heading", "locator", "url", "namespace", "path", "vendor", "date")
 TEXTS = (*SHOWN, "indexed", "product", "digest", "added")
-_WORDS_WEIGHT = 0.4
+_WORDS = 0.3
+_EXACT = 0.6
+# 0x80070005, KB5034441, 10.0.0.0/16, ge-0/0/1, Get-MgUser; not "site-to-site"
+_IDENTIFIER = re.compile(r"(?=.{4})(?:.*\d|.*[-_.].*[A-Z])")
 pa: Any = import_module("pyarrow")  # has no types
 
 
@@ -67,20 +72,39 @@ def with_vectors(texts: Any, vectors: Any) -> Any:
     return texts.add_column(0, "vector", column).select(wanted.names).cast(wanted)
 
 
-def fused(near: list[dict[str, Any]], worded: list[dict[str, Any]], vector: Any) -> tuple[Hit, ...]:
-    """Both row sets in one order; every row gets its cosine, from the stored vector if need be."""
+def fused(
+    query: str, vector: Any, near: list[dict[str, Any]], worded: list[dict[str, Any]]
+) -> tuple[Hit, ...]:
+    """Rows near in meaning and rows that share words, in one order, best first.
+
+    Points: 0.7 x cosine, spread from the worst to the best row, + 0.3 x word score as a share of
+    the best (weights tried on 59 questions over 5,800 passages) + 0.6 x identifiers of the query
+    that stand in the row, each by its rarity. A hit's score stays the bare cosine.
+    """
     rows = {(r["namespace"], r["path"], r["ordinal"]): r for r in (*worded, *near)}
     cosine = {key: float(np.dot(row["vector"], vector)) for key, row in rows.items()}
     words = {(r["namespace"], r["path"], r["ordinal"]): float(r["_score"]) for r in worded}
+    exact = _exact(query, rows)
     low, high = min(cosine.values(), default=0.0), max(cosine.values(), default=0.0)
     best = max(words.values(), default=0.0) or 1.0
 
-    def rank(key: Any) -> float:
+    def points(key: Any) -> float:
         spread = (cosine[key] - low) / ((high - low) or 1.0)
-        return (1 - _WORDS_WEIGHT) * spread + _WORDS_WEIGHT * words.get(key, 0.0) / best
+        worded = words.get(key, 0.0) / best
+        return (1 - _WORDS) * spread + _WORDS * worded + _EXACT * exact[key]
 
-    order = sorted(rows, key=lambda key: (-rank(key), key))
+    order = sorted(rows, key=lambda key: (-points(key), key))
     return tuple(_hit(rows[key], cosine[key]) for key in order)
+
+
+def _exact(query: str, rows: Mapping[Any, dict[str, Any]]) -> dict[Any, float]:
+    """How much of the query's error codes, commands and addresses stands in each row, 0-1."""
+    names = {name.casefold() for name in WORD.findall(query) if _IDENTIFIER.match(name)}
+    if not names:
+        return dict.fromkeys(rows, 0.0)
+    texts = {k: f"{r['title']} {r['heading']} {r['text']}".casefold() for k, r in rows.items()}
+    rare = {n: (1 - sum(n in t for t in texts.values()) / len(texts)) ** 2 for n in names}
+    return {k: sum(rare[n] for n in names if n in t) / len(names) for k, t in texts.items()}
 
 
 def _hit(row: dict[str, Any], cosine: float) -> Hit:

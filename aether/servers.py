@@ -52,7 +52,9 @@ class Offer:
     context: int = 0
 
 
-def find_server(settings: LlmSettings, probe: Probe) -> Server | None:
+def find_server(
+    settings: LlmSettings, probe: Probe, places: Sequence[tuple[str, str]] = PLACES
+) -> Server | None:
     """The configured server, else the first of the usual places that has a model; None: nobody.
 
     Raises ModelUnavailable where the configured server is silent, ModelNotLoaded where servers
@@ -68,8 +70,8 @@ def find_server(settings: LlmSettings, probe: Probe) -> Server | None:
                 advice="start it, or empty llm.base_url so that Aether looks for one itself",
             )
         return server
-    with ThreadPoolExecutor(len(PLACES), thread_name_prefix="find-model") as pool:
-        tasks = [pool.submit(_look, settings, probe, kind, base) for kind, base in PLACES]
+    with ThreadPoolExecutor(3, thread_name_prefix="find-model") as pool:
+        tasks = [pool.submit(_look, settings, probe, kind, base) for kind, base in places]
         found = [task.result() for task in tasks]
     for server in found:
         if isinstance(server, Server):

@@ -58,8 +58,7 @@ class LanceStore:
     def search(self, text: str, namespaces: Sequence[str], k: int) -> tuple[Hit, ...]:
         """The best `k` passages of these namespaces (all when empty), best first.
 
-        The order is 0.6 x cosine + 0.4 x word score, each spread over its own best rows. Raises
-        StoreError, EmbedError.
+        `rows.fused` tells how the order comes about. Raises StoreError, EmbedError.
         """
         query = _UNPRINTABLE.sub(" ", text)[:_MAX_QUERY].strip()
         table = self._open()
@@ -74,7 +73,7 @@ class LanceStore:
                 vector = self._embedder.encode([query])[0]
                 rows = _by_meaning(table, vector, where, size)
                 found = words.result()
-            return fused(rows, found, vector)[:k]
+            return fused(query, vector, rows, found)[:k]
 
     def digests(self, namespace: str) -> dict[str, str]:
         """Path -> content hash of every file of a namespace; raises EmbedderMismatch."""
@@ -138,10 +137,14 @@ class LanceStore:
             return
         old = condition([(file.namespace, file.path) for file in files])
         with self._guarded("the passages cannot be written"), self._writing():
-            table = self._open() or self._create()
+            new = table_of(files, self._embedder.dimension)
+            table = self._open()
+            if table is None:
+                if not new.num_rows:
+                    return
+                table = self._create()
             self._check(table)
             _ensure_indices(table)
-            new = table_of(files, self._embedder.dimension)
             if new.num_rows:
                 merge = table.merge_insert(_KEY).when_matched_update_all()
                 merge = merge.when_not_matched_insert_all().when_not_matched_by_source_delete(old)
@@ -183,7 +186,7 @@ class LanceStore:
         with self._guarded("the knowledge base cannot be re-indexed"), self._writing():
             rows = table.search().select([*TEXTS, "ordinal"]).limit(None).to_arrow()
             vectors = self._embedder.encode(rows["indexed"].to_pylist())
-            _ensure_indices(self._create(with_vectors(rows, vectors), mode="overwrite"))
+            _ensure_indices(self._create(with_vectors(rows, vectors)))
             return int(rows.num_rows)
 
     # --- opening ------------------------------------------------------------------------
@@ -200,24 +203,28 @@ class LanceStore:
         # zero: every read looks for what other processes committed; 0.4 ms on a local disk
         return lancedb.connect(uri, read_consistency_interval=timedelta(0))
 
-    def _create(self, rows: Any = None, mode: str = "exist_ok") -> Any:
-        """Make the table and its indices; called by the holder of the write lock."""
-        schema = shape(self._embedder.dimension).with_metadata(
+    def _create(self, rows: Any = None) -> Any:
+        """Make the table, or put a whole new one in its place; the caller holds the write lock."""
+        wanted = shape(self._embedder.dimension).with_metadata(
             {"embedder": self._embedder.fingerprint, "born": uuid.uuid4().hex[:12]}
         )
         with self._lock:
             db = self._connect()
-            data = rows.cast(schema) if rows is not None else None
-            if mode == "exist_ok":
-                table = db.create_table(TABLE, data, schema=schema, exist_ok=True)
-            else:
-                table = db.create_table(TABLE, data, schema=schema, mode="overwrite")
-            self._table = table
-            return table
+            if rows is not None:
+                self._table = db.create_table(TABLE, rows.cast(wanted), mode="overwrite")
+                return self._table
+            try:
+                self._table = db.create_table(TABLE, schema=wanted)
+            except ValueError as error:  # another program on a shared store was faster
+                if "already exists" not in str(error):
+                    raise
+                self._table = db.open_table(TABLE)
+            return self._table
 
     def _check(self, table: Any) -> None:
         """Refuse vectors of two models in one search; raises EmbedderMismatch."""
-        built, now = _metadata(table, "embedder"), self._embedder.fingerprint
+        with self._guarded("the knowledge base cannot be opened"):
+            built, now = _metadata(table, "embedder"), self._embedder.fingerprint
         if built != now:
             old, new = built.split("/"), now.split("/")
             raise EmbedderMismatch(

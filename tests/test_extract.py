@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aether.evidence import BEST, MAX_TOKENS, PER_PAGE, drafts, passages
+from aether.evidence import BEST, PER_PAGE, drafts
 from aether.evidence import rank as rank_drafts
 from aether.extract import read_html, read_text
 from aether.hosts import LISTED, PREFERRED, Place
 from aether.page import Page
 from aether.records import Hit, Section
-from aether.text import estimate_tokens
 
 URL = "https://docs.vendor.example/peering/limits.html"
 VENDOR = Place("vendor", ("docs.vendor.example",), "Vendor", PREFERRED)
@@ -252,53 +251,11 @@ def test_markdown_and_plain_text_are_read_as_they_are() -> None:
     assert read_text("too short", URL).reason
 
 
-# --- passages ---
+# --- rank ---
 
 
 def sized(words: int) -> str:
     return " ".join(f"Sentence number {i} says a thing about routes." for i in range(words // 8))
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        sized(2000),
-        "\n\n".join([sized(60)] * 20),
-        "| a | b |\n|---|---|\n" + "\n".join(f"| row {i} | {i * 7} |" for i in range(300)),
-        "```\n" + "\n".join(f"show ip route {i}" for i in range(300)) + "\n```",
-        "x" * 5000,
-        "word " * 3000,
-    ],
-)
-def test_passages_keep_their_size_and_lose_no_word(body: str) -> None:
-    cut = passages([Section(body, ("Quotas",))])
-    assert all(estimate_tokens(text) <= MAX_TOKENS + 8 for _, text in cut)
-    whole = " ".join(text for _, text in cut)
-    assert set(body.split()) <= set(whole.split()) or body.startswith("x")
-    assert sum(text.count("x") for _, text in cut) >= body.count("x")
-
-
-def test_a_cut_table_repeats_its_head_and_cut_code_stays_fenced() -> None:
-    table = "| Quota | Default |\n|---|---|\n" + "\n".join(f"| q{i} | {i} |" for i in range(300))
-    cut = passages([Section(table)])
-    assert len(cut) > 1
-    assert all(text.startswith("| Quota | Default |\n|---|---|\n") for _, text in cut)
-    code = "```\n" + "\n".join(f"show ip route {i}" for i in range(300)) + "\n```"
-    assert all(text.count("```") % 2 == 0 for _, text in passages([Section(code)]))
-
-
-def test_short_sections_join_and_keep_the_first_locator() -> None:
-    parts = [Section(f"Number {i} is short.", ("Limits", f"Part {i}")) for i in range(4)]
-    assert passages(parts) == [
-        (
-            "Limits > Part 0",
-            "Number 0 is short.\n\nPart 1\nNumber 1 is short.\n\nPart 2\nNumber 2 is short."
-            "\n\nPart 3\nNumber 3 is short.",
-        )
-    ]
-
-
-# --- rank ---
 
 
 def page(url: str, *bodies: str, title: str = "Guide") -> Page:

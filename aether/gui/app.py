@@ -103,9 +103,7 @@ def listen(name: str, window: MainWindow) -> QLocalServer:
 def _knocked(server: QLocalServer, window: MainWindow) -> None:
     if socket := server.nextPendingConnection():
         socket.disconnected.connect(socket.deleteLater)
-    window.showNormal()
-    window.raise_()
-    window.activateWindow()
+    window.come_forward()
 
 
 def report_crash(

@@ -23,13 +23,17 @@ class Wishes(QObject):
 
     show_page = Signal(str)
     say = Signal(str)  # a passing line in the status bar
+    done = Signal(str)  # a long job has ended: told also where the window is hidden
     prompt_built = Signal(object)  # events.Built: the context meter
+    retrieved = Signal(object)  # events.Retrieved: how web and knowledge base did
     run_finished = Signal(object)  # records.Run
     files_dropped = Signal(list)  # paths and links, dropped anywhere
     ask_question = Signal(str, str)  # text, expert id: put a question to the ask page
     open_run = Signal(str)  # a run id, shown on the runs page
     experts_changed = Signal()  # manifests were edited and loaded again
     knowledge_changed = Signal()
+    knowledge_counted = Signal(object)  # what the store says of itself, or an AetherError
+    look_for_server = Signal()
     settings_changed = Signal()
     server_changed = Signal(object)  # records.ModelInfo, or an AetherError
 

@@ -96,6 +96,11 @@ class Tasks:
         """Whether any job is waiting or under way."""
         return bool(self._jobs)
 
+    @property
+    def closing(self) -> bool:
+        """Whether the window is on its way out."""
+        return self._closing
+
     def submit(
         self,
         work: Callable[[Cancel], Iterable[Any]],

@@ -194,6 +194,7 @@ def style_sheet(c: Colours) -> str:
     QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
         background: transparent; width: 0; height: 0; }}
     QProgressBar {{ background: {c.raised}; border: 0; border-radius: 4px; max-height: 8px; }}
+    QProgressBar[role="thin"] {{ max-height: 3px; border-radius: 1px; }}
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 4px; }}
     QSplitter::handle {{ background: {c.border}; }}
     QSplitter::handle:horizontal {{ width: 1px; }}
@@ -211,6 +212,24 @@ def style_sheet(c: Colours) -> str:
         border-radius: 6px; }}
     QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border};
         border-radius: 4px; padding: 1px 6px; }}
+    QToolButton[role="chip"], QToolButton[role="chip-warn"] {{ color: {c.muted}; padding: 4px 8px; }}
+    QToolButton[role="chip-warn"] {{ color: {c.warn}; font-weight: 600; }}
+    QFrame[role="card-chosen"] {{ background: {c.surface}; border: 1px solid {c.accent};
+        border-radius: 8px; }}
+    QFrame[role="side"] {{ background: {c.window}; border: 0; }}
+    QListView[role="plain"] {{ background: transparent; border: 0; }}
+    QListView[role="plain"]::item {{ padding: 0; }}
+    QPushButton[role="example"] {{ text-align: left; padding: 9px 14px; }}
+    QFrame[role="composer"] {{ background: {c.surface}; border: 1px solid {c.border};
+        border-radius: 10px; }}
+    QPlainTextEdit[role="editor"] {{ background: transparent; border: 0; padding: 2px; }}
+    QFrame[role="notice"] {{ background: {c.raised}; border: 0; border-radius: 8px; }}
+    QPushButton[role="pill-good"], QPushButton[role="pill-warn"], QPushButton[role="pill"] {{
+        border-radius: 11px; padding: 2px 12px; background: transparent; font-weight: 600; }}
+    QPushButton[role="pill-good"] {{ color: {c.good}; border-color: {c.good}; }}
+    QPushButton[role="pill-warn"] {{ color: {c.warn}; border-color: {c.warn}; }}
+    QPushButton[role="pill-good"]:hover, QPushButton[role="pill-warn"]:hover {{
+        background: {c.raised}; }}
     QFrame[role="bar"] {{ background: {c.window}; border: 0; border-right: 1px solid {c.border}; }}
     QLabel[role="title"] {{ font-size: 18pt; font-weight: 600; }}
     QLabel[role="heading"] {{ font-weight: 600; }}

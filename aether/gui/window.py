@@ -5,9 +5,10 @@ It connects wishes and holds no knowledge; what a page knows it was told by the 
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import QSize, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
@@ -15,14 +16,16 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
+    QSystemTrayIcon,
     QVBoxLayout,
     QWidget,
 )
 
 from aether.gui.context import Context
 from aether.gui.pages import PAGES
-from aether.gui.shortcuts import show_shortcuts
+from aether.gui.shortcuts import bind, show_shortcuts
 from aether.gui.statusbar import StatusBar
+from aether.gui.warmup import count_knowledge, look_for_server, warm
 
 RAIL_WIDTH = 148
 RESTORED = ("window/geometry", "window/state")
@@ -41,6 +44,7 @@ class MainWindow(QMainWindow):
         self.stack = QStackedWidget()
         self.pages: dict[str, QWidget] = {}
         self._buttons: dict[str, QPushButton] = {}
+        self._tray: QSystemTrayIcon | None = None
         body = QWidget()
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)
@@ -55,6 +59,8 @@ class MainWindow(QMainWindow):
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front; it is built when it is first seen."""
+        if name not in PAGES:
+            return
         if name not in self.pages:
             self.pages[name] = PAGES[name].build(self.context)
             self.stack.addWidget(self.pages[name])
@@ -88,8 +94,15 @@ class MainWindow(QMainWindow):
         dropped = urls or ([text] if text.startswith("https://") else [])
         if dropped:
             event.acceptProposedAction()
-            self.show_page("library")
             self.context.wishes.files_dropped.emit(dropped)
+
+    def _dropped(self, places: list[str]) -> None:
+        """The library takes files; it may be seen for the first time now."""
+        if "library" in self.pages or not places:
+            self.show_page("library")
+        else:
+            self.show_page("library")
+            self.context.wishes.files_dropped.emit(places)
 
     def _rail(self) -> QFrame:
         rail = QFrame()
@@ -113,6 +126,8 @@ class MainWindow(QMainWindow):
             group.addButton(button)
             column.addWidget(button)
             self._buttons[name] = button
+        if "settings" not in PAGES:
+            column.addStretch(1)
         self.context.theme.changed.connect(self._icons)
         self._icons()
         return rail
@@ -122,23 +137,44 @@ class MainWindow(QMainWindow):
             button.setIcon(self.context.theme.icon(PAGES[name].icon))
 
     def _shortcuts(self) -> None:
-        for name, page in PAGES.items():
-            self._shortcut(page.shortcut, lambda name=name: self.show_page(name))
-        self._shortcut("F1", lambda: show_shortcuts(self))
-        self._shortcut("Ctrl+Q", self.close)
-
-    def _shortcut(self, keys: str, run: object) -> None:
-        action = QAction(self)
-        action.setShortcut(QKeySequence(keys))
-        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        action.triggered.connect(lambda _=False: run())  # type: ignore[operator]
-        self.addAction(action)
+        theme = self.context.theme
+        for name in PAGES:
+            bind(self, f"page-{name}", lambda name=name: self.show_page(name))
+        bind(self, "help", lambda: show_shortcuts(self))
+        bind(self, "quit", self.close)
+        bind(self, "larger", lambda: theme.choose(scale=theme.scale + 0.1))
+        bind(self, "smaller", lambda: theme.choose(scale=theme.scale - 0.1))
+        bind(self, "normal-size", lambda: theme.choose(scale=1.0))
 
     def _wishes(self) -> None:
         wishes = self.context.wishes
         wishes.show_page.connect(self.show_page)
         wishes.ask_question.connect(lambda *_: self.show_page("ask"))
+        wishes.files_dropped.connect(self._dropped)
         wishes.open_run.connect(lambda *_: self.show_page("runs"))
+        wishes.look_for_server.connect(lambda: look_for_server(self.context))
+        wishes.settings_changed.connect(lambda: look_for_server(self.context))
+        wishes.knowledge_changed.connect(lambda: count_knowledge(self.context))
+        wishes.done.connect(self._tell)
+
+    def _tell(self, text: str) -> None:
+        """A long job ended: say so where the window cannot be seen."""
+        if self.isActiveWindow():
+            return
+        QApplication.alert(self)
+        if QSystemTrayIcon.isSystemTrayAvailable():
+            if self._tray is None:
+                self._tray = QSystemTrayIcon(self.windowIcon(), self)
+                self._tray.activated.connect(lambda _: self.come_forward())
+                self._tray.messageClicked.connect(self.come_forward)
+            self._tray.show()
+            self._tray.showMessage(self.windowTitle(), text)
+
+    def come_forward(self) -> None:
+        """Show the window in front of the others."""
+        self.showNormal()
+        self.raise_()
+        self.activateWindow()
 
     def _restore(self) -> None:
         state = self.context.state
@@ -146,4 +182,8 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if (layout := state.value(RESTORED[1])) is not None:
             self.restoreState(layout)
-        QTimer.singleShot(0, lambda: self.show_page("ask"))
+        QTimer.singleShot(0, self._begin)
+
+    def _begin(self) -> None:
+        self.show_page("ask")
+        warm(self.context)

@@ -11,7 +11,7 @@ from pathlib import Path
 from aether.cancel import Cancel
 from aether.errors import NothingToRead, ReaderError
 from aether.protocols import Reader
-from aether.readers import csvfile, docx, markdown, pdf, plain, pptx, webpage, xlsx
+from aether.readers import csvfile, docx, markdown, markup, pdf, plain, pptx, webpage, xlsx
 from aether.readers.pace import watched
 from aether.readers.sniff import true_suffix
 from aether.records import Document
@@ -19,10 +19,13 @@ from aether.records import Document
 READERS: dict[str, Reader] = {
     ".md": markdown.read,
     ".markdown": markdown.read,
+    ".mdx": markdown.read,
     ".txt": plain.read,
     ".text": plain.read,
     ".log": plain.read,
-    ".rst": plain.read,
+    ".rst": markup.read,
+    ".adoc": markup.read,
+    ".asciidoc": markup.read,
     ".html": webpage.read,
     ".htm": webpage.read,
     ".xhtml": webpage.read,

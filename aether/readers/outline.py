@@ -18,7 +18,7 @@ _IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
 _LINK = re.compile(r"\[([^\]\[]+)\](?:\((?:<[^>]*>|[^)\s]*)(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
 _TAG = re.compile(r"</?(?:a|br|span|div|sup|sub|img|p|font|center|b|i|em|strong)\b[^>]*>", re.I)
 _COMMENT = re.compile(r"<!--.*?-->")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(?<!\w)(\*\*|__)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>~])")
 _NOT_A_HEADING = re.compile(r"\s*(?:$|[|>#]|[-*+]\s|\d+[.)]\s)")
 

@@ -23,12 +23,10 @@ def read(path: Path) -> Document:
     """Read the values of an .xlsx file, sheet by sheet; raises ReaderError where it is damaged."""
     openpyxl = import_module("openpyxl")
     try:
-        book: Any = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        with path.open("rb") as file:  # a path would be judged by its suffix
+            book: Any = openpyxl.load_workbook(file, read_only=True, data_only=True)
             parts = [part for sheet in book.worksheets for part in _sheet(sheet)]
             title = str(book.properties.title or "").strip()
-        finally:
-            book.close()
     except (*MALFORMED, ParseError, openpyxl.utils.exceptions.InvalidFileException) as error:
         raise ReaderError(
             f"the workbook cannot be read: {type(error).__name__}: {error}",

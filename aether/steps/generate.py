@@ -30,12 +30,16 @@ def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, N
     cleaner = CitationCleaner(frozenset(hit.n for hit in prompt.hits))
     text: list[str] = []
     answer = Answer("", "none")
+    pieces = model.stream(prompt, cancel)
     try:
-        for piece in model.stream(prompt, cancel):
+        for piece in pieces:
             if isinstance(piece, ModelDelta):
                 if clean := cleaner.feed(piece.text):
                     text.append(clean)
                     yield Delta(clean)
+                    if "\n" in clean and goes_round("".join(text)):
+                        answer = replace(answer, finish="loop")
+                        break
             else:
                 answer = replace(answer, finish=piece.finish, usage=piece.usage,
                                  first_token_ms=piece.first_token_ms)  # fmt: skip
@@ -45,10 +49,22 @@ def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, N
         if not text and not isinstance(error, ModelCut):
             raise
         answer = replace(answer, finish="cut", error=str(error))
+    finally:
+        pieces.close()  # the server stops as well, whoever ended it
     if rest := cleaner.flush():
         text.append(rest)
         yield Delta(rest)
     return replace(answer, text="".join(text).strip(), forged=cleaner.forged)
+
+
+def goes_round(text: str) -> bool:
+    """Whether the end of a text says the same lines for the third time, as small models do.
+
+    Blank and short lines do not count: a table rule or a closing brace may well come often.
+    """
+    lines = [line.strip() for line in text.splitlines()[:-1]]
+    long = [line for line in lines[-40:] if len(line) >= 40]
+    return bool(long) and long.count(long[-1]) >= 3
 
 
 class CitationCleaner:

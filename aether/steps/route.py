@@ -136,6 +136,8 @@ def _decide(
 def _decide_tier(tier: int, name: Pass, tree: AgentTree, rows: Sequence[Row]) -> Route | None:
     floor = tree.routes.tier3 if tier == 3 else tree.routes.tier2
     ranked = [r for r in rows if tree[r.candidate.agent].tier == tier]
+    if not ranked[0].objects and ranked[0].candidate.score < floor.bare:
+        return None
     best, second = ranked[0], ranked[1].candidate.score if len(ranked) > 1 else 0.0
     lead = best.candidate.score - second
     sure = min(1.0, max(0.0, best.candidate.score / 100)) * min(1.0, 0.5 + lead / 60)

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.fakes.flavours import FakeModel, tells, tokens_of
+
 Event = dict[str, Any] | bytes  # a JSON event, or raw bytes put on the wire as they are
 
 
@@ -46,17 +48,6 @@ class Reply:
     body: Any = None  # a JSON body (or text) instead of a stream
     headers: Mapping[str, str] = field(default_factory=dict)
     chunked: bool = True  # False: the end of the connection is the end of the answer
-
-
-@dataclass(frozen=True)
-class FakeModel:
-    """A model that the server offers; `loaded` tokens of at most `largest`."""
-
-    id: str
-    loaded: bool = True
-    context: int = 8192
-    largest: int = 131072
-    type: str = "llm"
 
 
 class Request:
@@ -182,67 +173,6 @@ class ModelServer:
                 self._served += 1
         return Reply(reply) if isinstance(reply, str) else reply
 
-    # --- what each flavour tells of itself -------------------------------------------------
-
-    def tells(self, path: str, body: dict[str, Any]) -> Any:
-        """The JSON answer of an endpoint other than chat; None for 404."""
-        if path == "/v1/models":
-            return self._models()
-        tables: dict[str, Callable[[], Mapping[str, Any]]] = {
-            "lmstudio": self._lmstudio,
-            "ollama": lambda: self._ollama(body),
-            "llama.cpp": lambda: self._llama(body),
-            "vllm": lambda: self._vllm(body),
-        }
-        return tables.get(self.flavour, dict)().get(path)
-
-    def _models(self) -> dict[str, Any]:
-        owners = {"llama.cpp": "llamacpp", "vllm": "vllm", "ollama": "library"}
-        rows: list[dict[str, Any]] = []
-        for model in self.models:
-            row: dict[str, Any] = {"id": model.id, "object": "model"}
-            row["owned_by"] = owners.get(self.flavour, "organization_owner")
-            if self.flavour == "vllm":
-                row["max_model_len"] = model.context
-            rows.append(row)
-        return {"object": "list", "data": rows or (None if self.flavour == "ollama" else [])}
-
-    def _lmstudio(self) -> dict[str, Any]:
-        rows: list[dict[str, Any]] = []
-        for m in self.models:
-            row: dict[str, Any] = {"id": m.id, "type": m.type, "max_context_length": m.largest}
-            row["state"] = "loaded" if m.loaded else "not-loaded"
-            if m.loaded:
-                row["loaded_context_length"] = m.context
-            rows.append(row)
-        return {"/api/v0/models": {"object": "list", "data": rows}}
-
-    def _ollama(self, body: dict[str, Any]) -> dict[str, Any]:
-        running = [{"name": m.id, "context_length": m.context} for m in self.models if m.loaded]
-        model = next((m for m in self.models if m.id == body.get("model")), None)
-        show = {"parameters": f"stop  <end_of_turn>\nnum_ctx   {model.context}"} if model else None
-        return {
-            "/api/version": {"version": "0.13.0"},
-            "/api/ps": {"models": running},
-            "/api/show": show,
-        }
-
-    def _llama(self, body: dict[str, Any]) -> dict[str, Any]:
-        window = self.models[0].context if self.models else 0
-        return {
-            "/props": {"default_generation_settings": {"n_ctx": window}, "total_slots": 1},
-            "/tokenize": {"tokens": list(range(tokens_of(str(body.get("content", "")))))},
-        }
-
-    def _vllm(self, body: dict[str, Any]) -> dict[str, Any]:
-        number = tokens_of(str(body.get("prompt", "")))
-        return {"/tokenize": {"count": number, "tokens": list(range(number))}}
-
-
-def tokens_of(text: str) -> int:
-    """Tokens as this fake counts them: words and marks."""
-    return len(re.findall(r"\w+|[^\w\s]", text))
-
 
 def delta(**fields: Any) -> dict[str, Any]:
     """One ordinary chunk with these fields in its delta."""
@@ -294,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._chat(body)
         elif self.path == "/v1/models" and fake.mute:
             self._wait(None)
-        elif (told := fake.tells(self.path, body)) is None:
+        elif (told := tells(fake.flavour, fake.models, self.path, body)) is None:
             self._json(404, {"error": {"message": f"no route {self.path}"}})
         else:
             self._json(200, told)

@@ -1,0 +1,2 @@
+"""placeholder"""
+def export_dialog(*a): pass
