@@ -132,7 +132,8 @@ def _knowledge_verbs(verb: Verb, kb: Any) -> None:
     remove.add_argument("paths", nargs="+", metavar="PATH")
     remove.add_argument("--namespace", default="", metavar="NS")
     verb("stats", verbs.kb_stats, "count passages and files", kb)
-    verb("optimize", verbs.kb_optimize, "compact the table and its indexes", kb)
+    compact = verb("optimize", verbs.kb_optimize, "compact the table and its indexes", kb)
+    compact.add_argument("--reindex", action="store_true", help="make all vectors anew")
 
 
 def _record_verbs(verb: Verb, family: Family) -> None:

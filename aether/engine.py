@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from aether.embed import SentenceEmbedder
     from aether.protocols import Model
     from aether.store import LanceStore
+    from aether.trial import Seen, Trial
     from aether.web import WebDoor
 
 VENDOR_TRUST, LISTED_TRUST = 0.85, 0.70  # tier term of R for web pages
@@ -145,6 +146,24 @@ class Engine:
                 self._seeded = False
                 for name in ("store", "embedder"):
                     self.__dict__.pop(name, None)
+
+    def search_services(self) -> tuple[str, ...]:
+        """The names that `web.provider` knows."""
+        from aether.search import PROVIDERS
+
+        return tuple(PROVIDERS)
+
+    def servers(self) -> Iterator[Seen]:
+        """The usual places of a model server, and who answers there."""
+        from aether.trial import look_around
+
+        return look_around(self.settings.llm)
+
+    def try_model(self, cancel: Cancel) -> Trial:
+        """Ask the model one short question; raises ModelError."""
+        from aether.trial import try_model
+
+        return try_model(self.model(), cancel)
 
     # --- what it does -------------------------------------------------------------------
 

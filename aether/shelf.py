@@ -100,8 +100,14 @@ class Shelf:
         append(words_path(self._home, conversation), conversation, change)
 
     def _move(self, conversation: str, back: bool) -> None:
-        words, details = words_path(self._home, conversation), details_path(self._home, conversation)
-        pairs = ((words, self._trash / words.name), (details, self._trash / f"{words.name}.details"))
+        words, details = (
+            words_path(self._home, conversation),
+            details_path(self._home, conversation),
+        )
+        pairs = (
+            (words, self._trash / words.name),
+            (details, self._trash / f"{words.name}.details"),
+        )
         try:
             self._trash.mkdir(parents=True, exist_ok=True)
             for place, aside in pairs:

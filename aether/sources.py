@@ -13,7 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from aether.agents import AgentTree, Ident, Words
-from aether.errors import Problem
+from aether.errors import Problem, WebRefused
+from aether.hosts import host_name
 from aether.yamlfile import FileModel, did_you_mean, parse, read
 
 Host = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
@@ -69,6 +70,11 @@ def _load_source(path: Path, tree: AgentTree, problems: list[Problem]) -> Source
     if source:
         if source.id != path.stem:
             loaded.problem(("id",), f'is "{source.id}" in {path.name}', f"write id: {path.stem}")
+        for i, host in enumerate(source.hosts):
+            try:
+                host_name(host)
+            except WebRefused as error:
+                loaded.problem(("hosts", i), error.what, "write the name alone: docs.example.com")
         if source.kind == "web" and not source.hosts:
             loaded.problem(("hosts",), "is missing", "name at least one host of the site")
         if source.kind == "namespace" and not source.namespace:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from aether.cancel import Cancel
 from aether.errors import ModelError
 from aether.protocols import Model
-from aether.records import Message, ModelDelta, ModelEnd, ModelInfo, Prompt
+from aether.records import Message, ModelDelta, ModelInfo, Prompt
 from aether.settings import LlmSettings
 
 QUESTION = "Reply with the single word: ready"
@@ -83,7 +83,7 @@ def try_model(model: Model, cancel: Cancel) -> Trial:
         if isinstance(item, ModelDelta):
             first = first or (time.perf_counter() - start) * 1000
             words.append(item.text)
-        elif isinstance(item, ModelEnd):
+        else:
             speed = item.usage.tokens_per_s
     total = (time.perf_counter() - start) * 1000
     return Trial(info, "".join(words).strip(), first, total, speed)

@@ -186,8 +186,10 @@ def kb_stats(options: Namespace) -> int:
 
 
 def kb_optimize(options: Namespace) -> int:
-    """Compact the table and its indexes."""
+    """Compact the table and its indexes; with --reindex make all vectors anew first."""
     with opened(options) as engine:
+        if options.reindex:
+            note(f"{engine.store.reindex()} passages embedded with {engine.embedder.fingerprint}")
         engine.store.optimize()
     return 0
 

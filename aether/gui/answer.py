@@ -135,7 +135,7 @@ class Answer(QWidget):
             if isinstance(old, Prose):
                 old.empty()
                 return old
-            if isinstance(old, Code) and old.language == block.language:
+            if old.language == block.language:
                 old.empty()
                 return old
         part = self._make(block)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -57,7 +66,9 @@ def head(claim: Claim) -> str:
     words = verdict_words(claim.verdict)
     if claim.contradicted:
         words = tr("Contradicted by its source")
-    return " \u00b7 ".join(p for p in (words, f"{claim.support:.2f}" if claim.citations else "", marks) if p)
+    return " \u00b7 ".join(
+        p for p in (words, f"{claim.support:.2f}" if claim.citations else "", marks) if p
+    )
 
 
 class ClaimDelegate(QStyledItemDelegate):
@@ -74,7 +85,9 @@ class ClaimDelegate(QStyledItemDelegate):
         style: Any = option
         painter.save()
         if style.state & (_SELECTED | _HOVER):
-            painter.fillRect(style.rect, QColor(c.selection if style.state & _SELECTED else c.raised))
+            painter.fillRect(
+                style.rect, QColor(c.selection if style.state & _SELECTED else c.raised)
+            )
         colour = {"supported": c.good, "weak": c.warn}.get(claim.verdict, c.bad)
         if claim.verdict == "uncited":
             colour = c.muted

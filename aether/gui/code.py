@@ -1,4 +1,4 @@
-"""A block of code in an answer: its language, a copy button, colours, its own sideways scrolling."""
+"""A block of code in an answer: its language, a copy button, colours, sideways scrolling."""
 
 from __future__ import annotations
 
@@ -63,10 +63,11 @@ def colour_runs(code: str, language: str) -> list[Runs]:
 
 def _kind(token: str) -> str:
     table = (
-        ("Token.Comment", "comment"), ("Token.Keyword", "keyword"), ("Token.Literal.String", "string"),
-        ("Token.Literal.Number", "number"), ("Token.Name.Tag", "keyword"),
+        ("Token.Comment", "comment"), ("Token.Keyword", "keyword"), ("Token.Name.Tag", "keyword"),
+        ("Token.Literal.String", "string"), ("Token.Literal.Number", "number"),
         ("Token.Name.Attribute", "name"), ("Token.Name.Function", "name"),
-        ("Token.Name.Class", "name"), ("Token.Name.Builtin", "name"), ("Token.Name.Variable", "name"),
+        ("Token.Name.Class", "name"), ("Token.Name.Builtin", "name"),
+        ("Token.Name.Variable", "name"),
         ("Token.Operator.Word", "keyword"),
     )  # fmt: skip
     return next((name for prefix, name in table if token.startswith(prefix)), "")

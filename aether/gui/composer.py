@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel, QTextCursor
-from PySide6.QtWidgets import QCompleter, QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCompleter,
+    QFrame,
+    QHBoxLayout,
+    QListView,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from aether.gui.ladder import Expert
 from aether.gui.shortcuts import keys
@@ -28,12 +37,14 @@ class Editor(QPlainTextEdit):
         super().__init__()
         self.setTabChangesFocus(True)
         self.setAccessibleName(self.tr("Your question"))
-        self.setPlaceholderText(
-            self.tr("Ask about infrastructure; @ chooses an expert")
-        )
+        self.setPlaceholderText(self.tr("Ask about infrastructure; @ chooses an expert"))
         self.setProperty("role", "editor")
         self.picker = QCompleter(self)
         self.picker.setWidget(self)
+        self.offers = QListView()
+        self.offers.setMinimumWidth(380)
+        self.offers.setAccessibleName(self.tr("Experts"))
+        self.picker.setPopup(self.offers)
         self.picker.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         self.picker.setFilterMode(Qt.MatchFlag.MatchContains)
         self.picker.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -49,12 +60,10 @@ class Editor(QPlainTextEdit):
             item.setToolTip(expert.description)
             model.appendRow(item)
         self.picker.setModel(model)
-        self.picker.popup().setMinimumWidth(380)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return sends, arrows at the edge recall, `@` picks."""
-        popup = self.picker.popup()
-        if popup.isVisible() and event.key() in (
+        if self.offers.isVisible() and event.key() in (
             Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Escape,
         ):  # fmt: skip
             event.ignore()  # the picker takes these
@@ -101,16 +110,16 @@ class Editor(QPlainTextEdit):
     def _offer(self) -> None:
         word = self._at_word()
         if word is None:
-            self.picker.popup().hide()
+            self.offers.hide()
             return
         self.picker.setCompletionPrefix(word)
         if self.picker.completionCount() == 0:
-            self.picker.popup().hide()
+            self.offers.hide()
             return
         place = self.cursorRect()
         place.setWidth(380)
         self.picker.complete(place)
-        self.picker.popup().setCurrentIndex(self.picker.completionModel().index(0, 0))
+        self.offers.setCurrentIndex(self.picker.completionModel().index(0, 0))
 
     def _at_word(self) -> str | None:
         """What stands behind an `@` at the start of the question, None elsewhere."""
@@ -125,7 +134,7 @@ class Editor(QPlainTextEdit):
         rest = self.toPlainText()[self.textCursor().position() :].lstrip()
         self.setPlainText(f"@{agent} {rest}")
         self.moveCursor(QTextCursor.MoveOperation.End)
-        self.picker.popup().hide()
+        self.offers.hide()
 
 
 class Composer(QFrame):

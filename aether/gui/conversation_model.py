@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QDateTime,
     QLocale,
     QModelIndex,
     QObject,
@@ -96,9 +97,7 @@ class ConversationModel(QAbstractListModel):
         """A heading can be neither chosen nor edited."""
         if not index.isValid() or self.rows[index.row()].conversation is None:
             return Qt.ItemFlag.NoItemFlags
-        return (
-            Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-        )
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The row itself, its title, and words for those who do not see the list."""
@@ -137,7 +136,9 @@ class ConversationModel(QAbstractListModel):
 def tooltip(conversation: Conversation) -> str:
     """The whole title, the time, and how much was said."""
     moment = when(conversation)
-    shown = moment.replace(tzinfo=None) if moment else datetime.min + timedelta()
-    at = QLocale().toString(shown, QLocale.FormatType.ShortFormat) if moment else ""
+    at = ""
+    if moment:
+        stamp = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
+        at = QLocale().toString(stamp, QLocale.FormatType.ShortFormat)
     count = tr("{} exchanges").format(conversation.exchanges)
     return "\n".join(part for part in (conversation.title, at, count) if part)

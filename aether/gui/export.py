@@ -1,2 +1,5 @@
 """placeholder"""
-def export_dialog(*a): pass
+
+
+def export_dialog(*a):
+    pass

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 _SIGNS = {
-    "times": "\u00d7", "cdot": "\u00b7", "div": "\u00f7", "pm": "\u00b1", "le": "\u2264", "leq": "\u2264",
+    "times": "\u00d7", "cdot": "\u00b7", "div": "\u00f7", "pm": "\u00b1",
+    "le": "\u2264", "leq": "\u2264",
     "ge": "\u2265", "geq": "\u2265", "ne": "\u2260", "neq": "\u2260", "approx": "\u2248",
     "equiv": "\u2261", "sim": "~", "infty": "\u221e", "sum": "\u2211", "prod": "\u220f",
     "int": "\u222b", "partial": "\u2202", "in": "\u2208", "notin": "\u2209", "subset": "\u2282",

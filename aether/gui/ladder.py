@@ -191,5 +191,3 @@ def _places(experts: Sequence[Expert]) -> dict[str, QPointF]:
         )
         for e in experts
     }
-
-

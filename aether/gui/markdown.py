@@ -1,4 +1,4 @@
-"""Markdown to blocks that the screen writes and the export prints. All that a model writes is inert.
+"""Markdown to blocks that the screen writes and the export prints; what a model writes is inert.
 
 HTML is text, images become words, links keep only http and https, `[2]` is a link to source 2.
 Free of Qt, so that export and tests use the same blocks as the screen.
@@ -65,21 +65,21 @@ class Span:
 class _Renderer(RendererHTML):
     """HTML that a rich-text widget understands, with nothing in it that acts by itself."""
 
-    def text(self, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-        content = tokens[i].content
-        return escape(content) if _open_link(tokens[:i]) else _linked(content)
+    def text(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        content = tokens[idx].content
+        return escape(content) if _open_link(tokens[:idx]) else _linked(content)
 
-    def image(self, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-        token = tokens[i]
+    def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        token = tokens[idx]
         words = escape(token.content or "image")
         return f'<a href="{escape(str(token.attrs.get("src", "")))}">[{words}]</a>'
 
-    def cite(self, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-        number = tokens[i].content
+    def cite(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        number = tokens[idx].content
         return f'<a href="cite:{number}">[{number}]</a>'
 
-    def math(self, tokens: Sequence[Token], i: int, options: Any, env: Any) -> str:
-        return f"<code>{escape(readable(tokens[i].content))}</code>"
+    def math(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return f"<code>{escape(readable(tokens[idx].content))}</code>"
 
 
 def _open_link(tokens: Sequence[Token]) -> bool:

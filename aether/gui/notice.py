@@ -39,7 +39,9 @@ class NoticeBar(QFrame):
         row.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignVCenter)
         theme.changed.connect(self._draw)
 
-    def say(self, kind: str, what: str, where: str = "", advice: str = "", retry: bool = False) -> None:
+    def say(
+        self, kind: str, what: str, where: str = "", advice: str = "", retry: bool = False
+    ) -> None:
         """Show a message; `kind` is good, warn, bad or muted."""
         self._kind = kind
         self.what.setText(what)
@@ -82,5 +84,7 @@ class NoticeBar(QFrame):
 def _ways(exchange: Exchange) -> str:
     """How web and knowledge base failed, each once."""
     found = [look.retrieval for look in exchange.looks if look.retrieval]
-    words = [w for r in found for w in (web_words(r), kb_words(r) if r.kb == "kb_error" else "") if w]
+    words = [
+        w for r in found for w in (web_words(r), kb_words(r) if r.kb == "kb_error" else "") if w
+    ]
     return "\n".join(w[0].upper() + w[1:] for w in dict.fromkeys(words))

@@ -118,7 +118,7 @@ class Passages(QScrollArea):
         card = self.cards.get(number)
         if card is None:
             return False
-        self.widget().layout().activate()
+        self._column.activate()
         self.ensureWidgetVisible(card, 0, 24)
         self.shown.emit(number)
         return True

@@ -182,4 +182,6 @@ def verdict_words(verdict: str) -> str:
 def origin_words(hit: Hit) -> str:
     """Where a passage comes from, in one line."""
     origin = tr("Web") if hit.origin == "web" else tr("Knowledge base")
-    return " \u00b7 ".join(p for p in (origin, hit.vendor or hit.source, hit.locator, hit.date) if p)
+    return " \u00b7 ".join(
+        p for p in (origin, hit.vendor or hit.source, hit.locator, hit.date) if p
+    )

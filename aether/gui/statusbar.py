@@ -79,7 +79,9 @@ class StatusBar(QStatusBar):
         )
         self.cached = self._chip(
             self.tr("Cached"),
-            self.tr("The share of the last prompt that the server still knew. Ask a question first."),
+            self.tr(
+                "The share of the last prompt that the server still knew. Ask a question first."
+            ),
         )
         self.web = self._chip(self.tr("Web"), "")
         self.knowledge = self._chip(
@@ -117,8 +119,8 @@ class StatusBar(QStatusBar):
         """The context meter."""
         share = built.tokens / built.window if built.window else 0.0
         text = self.tr(
-            "The last prompt took {} of {} loaded tokens ({} %). It may take {}, so that the answer "
-            "has room; {} passages went in and {} did not fit."
+            "The last prompt took {} of {} loaded tokens ({} %). It may take {}, so that the "
+            "answer has room; {} passages went in and {} did not fit."
         ).format(
             f"{built.tokens:,}", f"{built.window:,}", round(100 * share), f"{built.budget:,}",
             built.passages, built.dropped,
@@ -132,7 +134,9 @@ class StatusBar(QStatusBar):
         if usage.tokens_per_s:
             text = self.tr(
                 "{} tokens were written at {} a second; the first word came after {}."
-            ).format(usage.completion_tokens, round(usage.tokens_per_s), seconds(times.first_token_ms))
+            ).format(
+                usage.completion_tokens, round(usage.tokens_per_s), seconds(times.first_token_ms)
+            )
             self.speed.tell(self.tr("{} tokens/s").format(round(usage.tokens_per_s)), text)
         if usage.prompt_tokens:
             share = usage.cached_tokens / usage.prompt_tokens

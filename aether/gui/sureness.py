@@ -99,5 +99,3 @@ class Sureness(QWidget):
             role = "bad" if points < -0.005 else "good" if points > 0.005 and row else ""
             self.terms.addWidget(left, row, 0)
             self.terms.addWidget(label(f"{points:+.2f}", role), row, 1)
-
-

@@ -212,7 +212,8 @@ def style_sheet(c: Colours) -> str:
         border-radius: 6px; }}
     QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border};
         border-radius: 4px; padding: 1px 6px; }}
-    QToolButton[role="chip"], QToolButton[role="chip-warn"] {{ color: {c.muted}; padding: 4px 8px; }}
+    QToolButton[role="chip"], QToolButton[role="chip-warn"] {{ color: {c.muted};
+        padding: 4px 8px; }}
     QToolButton[role="chip-warn"] {{ color: {c.warn}; font-weight: 600; }}
     QFrame[role="card-chosen"] {{ background: {c.surface}; border: 1px solid {c.accent};
         border-radius: 8px; }}

@@ -1,4 +1,4 @@
-"""One exchange on the screen: the question, who speaks, the answer, its sources, what to do with it.
+"""One exchange on the screen: question, expert, answer, sources, and what to do with them.
 
 It is told events while the answer is written, or a whole exchange when an old one is opened.
 """
@@ -37,7 +37,11 @@ class Turn(QFrame):
     chosen = Signal()  # the person turned to this exchange
 
     def __init__(
-        self, theme: Theme, experts: Sequence[Expert], exchange: Exchange, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        experts: Sequence[Expert],
+        exchange: Exchange,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._theme = theme

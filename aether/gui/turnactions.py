@@ -28,7 +28,9 @@ class TurnActions(QWidget):
     other = Signal(str)
     thumbed = Signal(str, str)
 
-    def __init__(self, theme: Theme, experts: Sequence[Expert], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, experts: Sequence[Expert], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.copy = tool(theme, "copy", self.tr("Copy the answer as Markdown"))
         self.again = tool(theme, "retry", self.tr("Answer again"))

@@ -97,11 +97,12 @@ class MainWindow(QMainWindow):
             self.context.wishes.files_dropped.emit(dropped)
 
     def _dropped(self, places: list[str]) -> None:
-        """The library takes files; it may be seen for the first time now."""
-        if "library" in self.pages or not places:
-            self.show_page("library")
-        else:
-            self.show_page("library")
+        """The library takes files; a page that is made by this hears of them now."""
+        if "library" not in PAGES:
+            return
+        first = "library" not in self.pages
+        self.show_page("library")
+        if first:
             self.context.wishes.files_dropped.emit(places)
 
     def _rail(self) -> QFrame:

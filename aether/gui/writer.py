@@ -32,7 +32,7 @@ from aether.gui.formula import readable
 from aether.gui.markdown import addresses
 from aether.gui.theme import Colours
 
-LINE = 135  # per cent
+LINE = 122  # per cent
 _HEADINGS = {"h1": 1.45, "h2": 1.25, "h3": 1.1}
 _BULLETS = (
     QTextListFormat.Style.ListDisc,
@@ -262,9 +262,7 @@ class Writer:
         self._cursor.movePosition(QTextCursor.MoveOperation.End)
         self._cursor.setBlockFormat(tiny())
 
-    def _cell(
-        self, table: QTextTable, r: int, c: int, cell: Token, align: str, head: bool
-    ) -> None:
+    def _cell(self, table: QTextTable, r: int, c: int, cell: Token, align: str, head: bool) -> None:
         cursor, self._cursor = self._cursor, table.cellAt(r, c).firstCursorPosition()
         block = QTextBlockFormat()
         block.setAlignment(_ALIGN.get(align, Qt.AlignmentFlag.AlignLeft))

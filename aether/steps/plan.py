@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from aether.agents import AgentTree
 from aether.records import Candidate, Plan
 from aether.sources import Source, SourceLibrary
-from aether.text import content_words, tokens
+from aether.text import STOP_WORDS, tokens, words
 
 NAME, TOPIC, CAPABILITY, KEYWORD, EXPERT, VENDOR, TYPE, RULE = 30, 8, 5, 5, 12, 14, 4, 100
 TOP, PICKED = 12, 3
@@ -49,7 +49,7 @@ def plan(
 
 def search_query(question: str) -> str:
     """The words for a search engine: the question without filler, at most 16 words."""
-    kept = content_words(question)
+    kept = [w for w in words(question) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())]
     return " ".join(list(dict.fromkeys(kept))[:16]) or question[:120]
 
 

@@ -100,9 +100,7 @@ class AskPage(QWidget):
 
     def _load_experts(self) -> None:
         engine = self.context.engine
-        self.context.tasks.call(
-            lambda _: experts_of(engine.tree), self._know, self.chat.complain
-        )
+        self.context.tasks.call(lambda _: experts_of(engine.tree), self._know, self.chat.complain)
 
     def _know(self, experts: tuple[Expert, ...]) -> None:
         self.chat.set_experts(experts)
