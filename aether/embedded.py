@@ -271,7 +271,10 @@ def _parameters(llama: Any, wish: dict[str, Any]) -> Any:
     p.hostnames = ["127.0.0.1"]
     p.port = wish["port"]
     p.api_keys = [wish["key"]]  # without a key it would answer any web page in a browser
-    p.cpuparams.n_threads = p.cpuparams_batch.n_threads = cores
+    p.cpuparams_batch.n_threads = cores
+    # its threads wait for each other at every token: one core is left to whatever else runs,
+    # because a single thread that must queue for a core slows all of them down
+    p.cpuparams.n_threads = cores - 1 if cores > 2 else cores
     p.swa_full = True  # Gemma's sliding window forgets the prompt's beginning otherwise
     p.cache_ram_mib = min(8192, psutil.virtual_memory().total // 4 // 2**20)
     p.enable_reasoning = 0  # thoughts are dropped anyway; do not spend time on them

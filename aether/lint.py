@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aether.agents import AgentTree, load_tree
 from aether.errors import ManifestError, Problem
+from aether.models import load_catalogue
 from aether.sources import load_sources
 
 RESOURCES = (
@@ -29,7 +30,8 @@ def lint(home: Path) -> tuple[Problem, ...]:
     except ManifestError as error:
         return error.problems or (Problem(str(RESOURCES / "agents"), 0, "", str(error)),)
     library = load_sources(folders("kb/sources", home), tree)
-    return tuple(sorted({*tree.problems, *library.problems, *_few_examples(tree)}))
+    _, models = load_catalogue()
+    return tuple(sorted({*tree.problems, *library.problems, *models, *_few_examples(tree)}))
 
 
 def _few_examples(tree: AgentTree, least: int = 5) -> Sequence[Problem]:

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -76,19 +75,6 @@ def test_a_file_is_added_then_unchanged_then_updated(
     (third,) = run(store, path)
     assert third.status == "updated"
     assert [h.text for h in store.search("alpha beta gamma", (), 9)] == ["gamma delta"]
-
-
-def test_an_unchanged_file_is_not_even_read(
-    store: LanceStore, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(folder / "a.md")
-    run(store, folder)
-
-    def refuse(path: Path, cancel: Cancel) -> Any:
-        raise AssertionError(f"{path} was read again")
-
-    monkeypatch.setattr(ingest, "read", refuse)
-    assert brief(run(store, folder)) == {"a.md": "unchanged"}
 
 
 def test_every_file_gets_one_report_in_order_and_a_bad_one_stops_nobody(

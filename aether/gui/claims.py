@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +55,7 @@ class ClaimModel(QAbstractListModel):
         if role == CLAIM:
             return claim
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{head(claim)}: {claim.text}"
+            return f"{head(claim)}: {plain(claim.text)}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return claim.evidence or tr("No passage carries this claim.")
         return None
@@ -69,6 +70,11 @@ def head(claim: Claim) -> str:
     return " \u00b7 ".join(
         p for p in (words, f"{claim.support:.2f}" if claim.citations else "", marks) if p
     )
+
+
+def plain(text: str) -> str:
+    """A claim without the marks of Markdown."""
+    return re.sub(r"\*\*|__|`|^[#>\-*\s]+", "", text)
 
 
 class ClaimDelegate(QStyledItemDelegate):
@@ -115,7 +121,7 @@ class ClaimDelegate(QStyledItemDelegate):
         c = self._theme.colours
         bold = QFont(font)
         bold.setWeight(QFont.Weight.DemiBold)
-        out = [(head(claim), bold, colour), (claim.text, font, c.text)]
+        out = [(head(claim), bold, colour), (plain(claim.text), font, c.text)]
         if claim.evidence:
             out.append((f"\u201c{' '.join(claim.evidence.split())}\u201d", font, c.muted))
         return out

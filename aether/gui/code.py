@@ -97,7 +97,7 @@ class _Colourist(QSyntaxHighlighter):
                 self.setFormat(start, length, self.formats[name])
 
 
-class _Lines(QPlainTextEdit):
+class CodeLines(QPlainTextEdit):
     """Code that scrolls sideways only."""
 
     def __init__(self) -> None:
@@ -137,6 +137,15 @@ class _Lines(QPlainTextEdit):
         """As narrow as the window wants."""
         return QSize(120, 0)
 
+    def fit(self, count: int) -> None:
+        """Take the height of so many lines, and of the scroll bar where one is needed."""
+        height = max(1, count) * self.fontMetrics().lineSpacing() + 2
+        wide = self.document().documentLayout().documentSize().width()
+        if wide > self.viewport().width():
+            height += self.horizontalScrollBar().sizeHint().height()
+        if height != self.height():
+            self.setFixedHeight(height)
+
 
 class Code(QFrame):
     """One block of code; grows by lines while it streams."""
@@ -149,7 +158,7 @@ class Code(QFrame):
         self._theme = theme
         self._fixed: list[str] = []
         self._live: list[str] = []
-        self.lines = _Lines()
+        self.lines = CodeLines()
         self.lines.setAccessibleName(self.tr("Code: {}").format(language or self.tr("plain text")))
         self._colourist = _Colourist(self.lines.document(), theme.colours)
         self.copy = QToolButton()
@@ -192,14 +201,8 @@ class Code(QFrame):
         self._set_tail(code.split("\n") if code else [])
 
     def fit(self) -> None:
-        """Take the height of the lines, and of the scroll bar where one is needed."""
-        count = max(1, len(self._fixed) + len(self._live))
-        height = count * self.lines.fontMetrics().lineSpacing() + 2
-        wide = self.lines.document().documentLayout().documentSize().width()
-        if wide > self.lines.viewport().width():
-            height += self.lines.horizontalScrollBar().sizeHint().height()
-        if height != self.lines.height():
-            self.lines.setFixedHeight(height)
+        """Take the height of the lines."""
+        self.lines.fit(len(self._fixed) + len(self._live))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A scroll bar may come or go."""

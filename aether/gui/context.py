@@ -35,6 +35,7 @@ class Wishes(QObject):
     knowledge_counted = Signal(object)  # what the store says of itself, or an AetherError
     look_for_server = Signal()
     settings_changed = Signal()
+    purged = Signal(str)  # conversations, runs, feedback or cache: that history was deleted
     server_changed = Signal(object)  # records.ModelInfo, or an AetherError
 
 

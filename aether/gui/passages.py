@@ -17,13 +17,15 @@ from aether.gui.theme import Theme
 from aether.gui.widgets import label, lines_label, restyle
 from aether.records import Hit
 
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+
 
 def place_of(hit: Hit) -> QUrl | None:
     """The address that opens a passage at its place; None where there is none that may be opened.
 
     A page is opened at the passage's first words, a file at its page where its kind knows pages.
     """
-    if re.match(r"https?://", hit.url, re.IGNORECASE):
+    if _WEB.match(hit.url):
         words = " ".join(hit.text.split()[:6])
         mark = "" if "#" in hit.url else f"#:~:text={quote(words, safe='')}"
         return QUrl(hit.url + mark)
@@ -49,7 +51,7 @@ class PassageCard(QFrame):
         QTextCursor(self.text.document()).insertText(hit.text.strip())
         self._place = place_of(hit)
         self.open = QPushButton(
-            self.tr("Open the page") if hit.origin == "web" else self.tr("Open the file")
+            self.tr("Open the page") if _WEB.match(hit.url) else self.tr("Open the file")
         )
         self.open.setAutoDefault(False)
         self.open.setToolTip(hit.url or hit.path)

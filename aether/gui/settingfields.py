@@ -1,6 +1,6 @@
 """Controls that hold one setting each: shown as it is, checked and kept as soon as it is changed.
 
-A wrong value is refused by the same check as `settings.toml`, and its words stand under the control.
+A wrong value is refused by the same check as `settings.toml`; its words stand under the control.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Chip(QToolButton):
         self.share: float | None = None
         self.setToolTip(title)
         theme.changed.connect(self.update)
-        self.tell("\u2013")
+        self.tell(title)
 
     def tell(
         self, words: str, explanation: str = "", role: str = "chip", share: float | None = None

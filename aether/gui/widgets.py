@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from aether.gui.theme import Theme
@@ -41,16 +41,39 @@ def label(text: str, role: str = "") -> QLabel:
     return made
 
 
-def lines_label(text: str, role: str = "") -> QLabel:
+class Lines(QLabel):
+    """Plain text that wraps: exactly as tall as it is at its width, whatever holds it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        flags = Qt.TextInteractionFlag
+        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(False)
+        self.setSizePolicy(policy)
+
+    def sizeHint(self) -> QSize:
+        """The height that the words need at the width there is."""
+        return QSize(160, self.heightForWidth(max(40, self.width())))
+
+    def minimumSizeHint(self) -> QSize:
+        """The same height, at any width."""
+        return QSize(40, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width wants another height."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+
+def lines_label(text: str, role: str = "") -> Lines:
     """A label of plain text that wraps and can be selected, whoever wrote it."""
-    made = label(text, role)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(True)
-    made.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse
-        | Qt.TextInteractionFlag.TextSelectableByKeyboard
-    )
-    made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+    made = Lines(text)
+    if role:
+        made.setProperty("role", role)
     return made
 
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from aether.gui.context import Context
+from aether.gui.diagram import close_draughtsman
 from aether.gui.pages import PAGES
 from aether.gui.shortcuts import bind, show_shortcuts
 from aether.gui.statusbar import StatusBar
@@ -77,6 +78,7 @@ class MainWindow(QMainWindow):
             if leave:
                 leave()
         self.hide()
+        close_draughtsman()
         self.context.tasks.close()
         self.context.engine.close()
         self.context.state.sync()

@@ -133,6 +133,7 @@ class AskPage(QWidget):
 
     def _lay_out(self) -> None:
         head = self.chat.head
+        head.setSpacing(8)
         head.addWidget(self.show_list)
         head.addWidget(self.title, 1)
         head.addWidget(self.export)

@@ -21,21 +21,29 @@ class AnswersPanel(Panel):
         fields = self.fields = Fields(context, saver)
         card = self.card(self.tr("Confidence"))
         fields.number(
-            card, "confidence.threshold", self.tr("Threshold"), (0, 1, 0.05), decimals=2,
+            card,
+            "confidence.threshold",
+            self.tr("Threshold"),
+            (0, 1, 0.05),
+            decimals=2,
             hint=self.tr(
                 "An answer below it climbs to the expert above, and is marked as low confidence "
                 "where nobody reaches it."
             ),
-        )  # fmt: skip
+        )
         memory = self.card(self.tr("Memory"))
         fields.check(
-            memory, "answers.cache", self.tr("Repeated questions"),
+            memory,
+            "answers.cache",
+            self.tr("Repeated questions"),
             self.tr("Remember answers, and give them again at once"),
             self.tr("Only while experts, knowledge base and model are the same."),
-        )  # fmt: skip
+        )
         fields.text(
-            memory, "routing.cache_url", self.tr("Shared verdicts"), placeholder="redis://",
-            hint=self.tr("A Redis server that shares who-answers verdicts for one hour. Empty: none."),
-        )  # fmt: skip
+            memory,
+            "routing.cache_url",
+            self.tr("Shared verdicts"),
+            placeholder="redis://",
+            hint=self.tr("A Redis server that shares routing verdicts for one hour. Empty: none."),
+        )
         context.wishes.settings_changed.connect(fields.refresh)
-

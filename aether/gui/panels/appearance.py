@@ -26,17 +26,21 @@ class AppearancePanel(Panel):
         self.head(self.tr("Appearance"))
         self._theme = theme = context.theme
         card = self.card(self.tr("Colours and text"))
-        names = {"system": self.tr("As the system"), "light": self.tr("Light"), "dark": self.tr("Dark")}
+        names = {
+            "system": self.tr("As the system"),
+            "light": self.tr("Light"),
+            "dark": self.tr("Dark"),
+        }
         self.modes = {mode: QRadioButton(names[mode]) for mode in MODES}
         group = QButtonGroup(self)
         for button in self.modes.values():
             group.addButton(button)
         card.row(self.tr("Colours"), side_by_side(*self.modes.values()))
-        self.size = CalmComboBox()
-        self.size.setMaximumWidth(190)
+        self.text_size = CalmComboBox()
+        self.text_size.setMaximumWidth(190)
         for scale in SCALES:
-            self.size.addItem(f"{scale} %", scale / 100)
-        card.row(self.tr("Text size"), self.size, self.tr("Ctrl + and Ctrl - change it anywhere."))
+            self.text_size.addItem(f"{scale} %", scale / 100)
+        card.row(self.tr("Text size"), self.text_size, self.tr("Ctrl + and Ctrl - change it anywhere."))
         card.row(
             self.tr("Sample"),
             lines_label(
@@ -46,11 +50,10 @@ class AppearancePanel(Panel):
         self._show()
         for mode, button in self.modes.items():
             button.clicked.connect(lambda _=False, mode=mode: theme.choose(mode=mode))
-        self.size.activated.connect(lambda _: theme.choose(scale=self.size.currentData()))
+        self.text_size.activated.connect(lambda _: theme.choose(scale=self.text_size.currentData()))
         theme.changed.connect(self._show)
 
     def _show(self) -> None:
         self.modes[self._theme.mode].setChecked(True)
         near = min(range(len(SCALES)), key=lambda i: abs(SCALES[i] / 100 - self._theme.scale))
-        self.size.setCurrentIndex(near)
-
+        self.text_size.setCurrentIndex(near)

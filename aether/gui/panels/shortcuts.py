@@ -30,4 +30,3 @@ class ShortcutsPanel(Panel):
                 words = label(QCoreApplication.translate("Shortcuts", shortcut.what))
                 words.setContentsMargins(0, 7, 0, 0)
                 card.row(keys(shortcut.name), words)
-

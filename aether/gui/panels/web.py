@@ -32,20 +32,43 @@ class WebPanel(Panel):
         self._context = context
         fields = self.fields = Fields(context, saver)
         card = self.card(self.tr("Search"))
-        fields.check(card, "web.enabled", self.tr("Web search"), self.tr("Search the web for each question"))
-        fields.choice(card, "web.provider", self.tr("Search service"), context.engine.search_services())
-        fields.number(card, "web.budget_s", self.tr("Time for the web"), (1, 60, 1), suffix=self.tr(" s"),
-                      hint=self.tr("Search and pages together, for each expert that is asked."))  # fmt: skip
+        fields.check(
+            card, "web.enabled", self.tr("Web search"), self.tr("Search the web for each question")
+        )
+        fields.choice(
+            card, "web.provider", self.tr("Search service"), context.engine.search_services()
+        )
+        fields.number(
+            card,
+            "web.budget_s",
+            self.tr("Time for the web"),
+            (1, 60, 1),
+            suffix=self.tr(" s"),
+            hint=self.tr("Search and pages together, for each expert that is asked."),
+        )
         fields.whole(
-            card, "web.min_chars", self.tr("Enough text"), 20000,
+            card,
+            "web.min_chars",
+            self.tr("Enough text"),
+            20000,
             self.tr("Below this many useful characters your knowledge base joins in."),
-        )  # fmt: skip
+        )
         net = self.card(self.tr("Network"))
-        fields.text(net, "web.proxy", self.tr("Proxy"), placeholder="http://proxy.example:8080",
-                    hint=self.tr("For search and pages alike. Empty: none."))  # fmt: skip
-        fields.text(net, "web.ca_file", self.tr("Authority"), browse=self.tr("Certificates (*.pem *.crt)"),
-                    hint=self.tr("A PEM file, where an inspecting proxy signs with its own authority."),
-                    placeholder=self.tr("none"))  # fmt: skip
+        fields.text(
+            net,
+            "web.proxy",
+            self.tr("Proxy"),
+            placeholder="http://proxy.example:8080",
+            hint=self.tr("For search and pages alike. Empty: none."),
+        )
+        fields.text(
+            net,
+            "web.ca_file",
+            self.tr("Authority"),
+            browse=self.tr("Certificates (*.pem *.crt)"),
+            hint=self.tr("A PEM file, where a proxy signs with its own authority."),
+            placeholder=self.tr("none"),
+        )
         self._sites = QStandardItemModel(0, 2, self)
         self._add_sites()
         context.wishes.settings_changed.connect(fields.refresh)
@@ -79,4 +102,3 @@ class WebPanel(Panel):
     def _no_sites(self, error: Exception | None) -> None:
         if error is not None:
             self.count.setText(str(error))
-
