@@ -19,7 +19,7 @@ from aether import ask as line
 from aether.agents import AgentTree, load_tree
 from aether.cancel import Cancel
 from aether.conversations import kept, last_turn
-from aether.errors import Cancelled, EmbedError, StoreError
+from aether.errors import AetherError, Cancelled, EmbedError, StoreError, WebRefused
 from aether.events import Event
 from aether.examples import load_examples
 from aether.feedback import Thumb, add_feedback
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from aether.web import WebDoor
 
 VENDOR_TRUST, LISTED_TRUST = 0.85, 0.70  # tier term of R for web pages
+LINK_S = 20.0  # for one dropped link
 NOTES = RESOURCES / "kb" / "notes"
 
 
@@ -202,12 +203,36 @@ class Engine:
     _seeded = False
 
     def kb_add(
-        self, paths: Sequence[Path], namespace: str, cancel: Cancel, workers: int = 2
+        self,
+        paths: Sequence[Path],
+        namespace: str,
+        cancel: Cancel,
+        workers: int = 2,
+        tell: Callable[[str, str], None] | None = None,
     ) -> Iterator[FileReport]:
-        """Add files and folders; one report a file."""
+        """Add files and folders; one report a file. `tell` hears path and stage before it."""
         from aether.ingest import add
 
-        return add(paths, namespace, self.store, self.embedder, cancel=cancel, workers=workers)
+        return add(
+            paths, namespace, self.store, self.embedder, cancel=cancel, workers=workers, tell=tell
+        )
+
+    def kept_page(self, url: str, cancel: Cancel) -> Path:
+        """Read one page of a listed site into a file of the user folder; raises AetherError."""
+        from aether.links import keep_page
+
+        if self.web is None:
+            raise WebRefused(
+                "web search is switched off, so no page is fetched",
+                where=url,
+                advice="switch it on in the settings (web.enabled), or drop a saved page",
+            )
+        page = self.web.read(url, LINK_S, cancel)
+        try:
+            return keep_page(page, url, self.settings.home)
+        except OSError as error:
+            what = f"the page cannot be kept: {error.strerror or error}"
+            raise AetherError(what, where=url, advice="look at the space on the disk") from error
 
     def timed_search(
         self, text: str, namespaces: Sequence[str], k: int

@@ -32,6 +32,7 @@ _LOOK_S = 0.1  # how often a wait for a slow file looks at the Stop button
 _CUT = b"aether cut 1\n"
 _WORTH_INDEXING = 256
 NOTES_PREFIX = "kb/notes"
+Tell = Callable[[str, str], None]  # a path, and what happens to it now: reading, embedding
 
 
 class WritableStore(Store, Protocol):
@@ -69,12 +70,20 @@ def add(
     *,
     cancel: Cancel,
     workers: int = 2,
+    tell: Tell | None = None,
 ) -> Iterator[FileReport]:
     """Add files and whole folders; what has not changed is left alone.
 
-    Raises StoreError and EmbedError, which concern all files, and Cancelled.
+    `tell` hears what is done to a file before its report comes, from any thread. Raises StoreError
+    and EmbedError, which concern all files, and Cancelled.
     """
-    yield from _add(_jobs(paths), namespace, store, embedder, cancel, workers)
+    yield from _add(_jobs(paths), namespace, store, embedder, cancel, workers, tell)
+
+
+def listed(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Every file that `add` would look at, with the reason where it would not read it."""
+    for job in _jobs(paths):
+        yield job.path, job.skip
 
 
 def seed(
@@ -154,26 +163,28 @@ def _add(
     embedder: Embedder,
     cancel: Cancel,
     workers: int,
+    tell: Tell | None = None,
 ) -> Iterator[FileReport]:
     known = store.digests(namespace)
+    tell = tell or (lambda path, stage: None)
     held: list[_Done] = []
     written = 0
-    for done in _looked_at(iter(jobs), known, cancel, workers):
+    for done in _looked_at(iter(jobs), known, cancel, workers, tell):
         held.append(done)
         waiting = sum(len(d.passages) for d in held)
         if waiting and waiting < BATCH:
             continue
-        yield from _flush(held, namespace, store, embedder, cancel)
+        yield from _flush(held, namespace, store, embedder, cancel, tell)
         written += waiting
         held = []
-    yield from _flush(held, namespace, store, embedder, cancel)
+    yield from _flush(held, namespace, store, embedder, cancel, tell)
     written += sum(len(d.passages) for d in held)
     if written >= _WORTH_INDEXING:
         store.optimize()
 
 
 def _looked_at(
-    jobs: Iterator[_Job], known: Mapping[str, str], cancel: Cancel, workers: int
+    jobs: Iterator[_Job], known: Mapping[str, str], cancel: Cancel, workers: int, tell: Tell
 ) -> Iterator[_Done]:
     """Read and cut in threads, a bounded number of files ahead; results in order."""
     pool = ThreadPoolExecutor(max(1, workers), "aether-read")
@@ -181,7 +192,7 @@ def _looked_at(
     try:
         for job in jobs:
             cancel.check()
-            ahead.append(pool.submit(_look, job, known.get(job.path, ""), cancel))
+            ahead.append(pool.submit(_look, job, known.get(job.path, ""), cancel, tell))
             if len(ahead) >= _AHEAD * max(1, workers):
                 yield _result(ahead.popleft(), cancel)
         while ahead:
@@ -201,11 +212,12 @@ def _result(future: Future[_Done], cancel: Cancel) -> _Done:
                 raise
 
 
-def _look(job: _Job, known: str, cancel: Cancel) -> _Done:
+def _look(job: _Job, known: str, cancel: Cancel, tell: Tell) -> _Done:
     """Read one file; what is wrong with it becomes its report."""
     start = time.perf_counter()
     if job.skip:
         return _Done(FileReport(job.path, "skipped", reason=job.skip))
+    tell(job.path, "reading")
     try:
         digest = _digest(job.file)
         if digest == known:
@@ -251,10 +263,18 @@ def _digest(path: Path) -> str:
 
 
 def _flush(
-    held: Sequence[_Done], namespace: str, store: Store, embedder: Embedder, cancel: Cancel
+    held: Sequence[_Done],
+    namespace: str,
+    store: Store,
+    embedder: Embedder,
+    cancel: Cancel,
+    tell: Tell,
 ) -> Iterator[FileReport]:
     """Embed and write what is held, then tell of it."""
     start = time.perf_counter()
+    for done in held:
+        if done.passages:
+            tell(done.report.path, "embedding")
     texts = [indexed(p.title, p.heading, p.text) for d in held for p in d.passages]
     vectors = _encoded(texts, embedder, cancel)
     files: list[NewFile] = []

@@ -72,9 +72,14 @@ def with_vectors(texts: Any, vectors: Any) -> Any:
     return texts.add_column(0, "vector", column).select(wanted.names).cast(wanted)
 
 
-def fused(
-    query: str, vector: Any, near: list[dict[str, Any]], worded: list[dict[str, Any]]
-) -> tuple[Hit, ...]:
+def with_cosine(found: Any, vector: Any) -> list[dict[str, Any]]:
+    """Rows of an Arrow result, each with the cosine of its stored vector to `vector`."""
+    rows: list[dict[str, Any]] = found.drop_columns(["vector"]).to_pylist()
+    stored = found["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(vector))
+    return [{**row, "cosine": float(c)} for row, c in zip(rows, stored @ vector, strict=True)]
+
+
+def fused(query: str, near: list[dict[str, Any]], worded: list[dict[str, Any]]) -> tuple[Hit, ...]:
     """Rows near in meaning and rows that share words, in one order, best first.
 
     Points: 0.7 x cosine, spread from the worst to the best row, + 0.3 x word score as a share of
@@ -82,7 +87,7 @@ def fused(
     that stand in the row, each by its rarity. A hit's score stays the bare cosine.
     """
     rows = {(r["namespace"], r["path"], r["ordinal"]): r for r in (*worded, *near)}
-    cosine = {key: float(np.dot(row["vector"], vector)) for key, row in rows.items()}
+    cosine = {key: float(row["cosine"]) for key, row in rows.items()}
     words = {(r["namespace"], r["path"], r["ordinal"]): float(r["_score"]) for r in worded}
     exact = _exact(query, rows)
     low, high = min(cosine.values(), default=0.0), max(cosine.values(), default=0.0)
@@ -94,7 +99,7 @@ def fused(
         return (1 - _WORDS) * spread + _WORDS * worded + _EXACT * exact[key]
 
     order = sorted(rows, key=lambda key: (-points(key), key))
-    return tuple(_hit(rows[key], cosine[key]) for key in order)
+    return tuple(hit_of(rows[key], cosine[key]) for key in order)
 
 
 def _exact(query: str, rows: Mapping[Any, dict[str, Any]]) -> dict[Any, float]:
@@ -107,7 +112,8 @@ def _exact(query: str, rows: Mapping[Any, dict[str, Any]]) -> dict[Any, float]:
     return {k: sum(rare[n] for n in names if n in t) / len(names) for k, t in texts.items()}
 
 
-def _hit(row: dict[str, Any], cosine: float) -> Hit:
+def hit_of(row: dict[str, Any], cosine: float) -> Hit:
+    """A row of the table as a passage that may be cited."""
     return Hit(
         text=row["text"],
         title=row["title"],

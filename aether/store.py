@@ -27,7 +27,19 @@ from lancedb.query import MatchQuery
 from aether.errors import EmbedderMismatch, StoreError
 from aether.protocols import Embedder, NewFile, StoredFile
 from aether.records import Hit
-from aether.rows import SHOWN, TEXTS, condition, fused, quoted, shape, table_of, with_vectors
+from aether.rows import (
+    SHOWN,
+    TEXTS,
+    condition,
+    fused,
+    hit_of,
+    quoted,
+    shape,
+    table_of,
+    with_cosine,
+    with_vectors,
+)
+from aether.storefault import told
 
 TABLE = "passages"
 _KEY = ["namespace", "path", "ordinal"]
@@ -68,12 +80,12 @@ class LanceStore:
         where = f"namespace IN ({quoted(namespaces)})" if namespaces else None
         size = max(_POOL, 3 * k)
         with self._guarded("the knowledge base cannot be searched"):
-            with ThreadPoolExecutor(1) as pool:  # the words are looked up while the vector is made
+            vector = self._embedder.encode([query])[0]
+            with ThreadPoolExecutor(1) as pool:  # both searches at once
                 words = pool.submit(_by_words, table, query, where, size)
-                vector = self._embedder.encode([query])[0]
                 rows = _by_meaning(table, vector, where, size)
-                found = words.result()
-            return fused(query, vector, rows, found)[:k]
+                found = with_cosine(words.result(), vector)
+            return fused(query, rows, found)[:k]
 
     def digests(self, namespace: str) -> dict[str, str]:
         """Path -> content hash of every file of a namespace; raises EmbedderMismatch."""
@@ -97,6 +109,17 @@ class LanceStore:
             StoredFile(path, space, row["title"], row["digest"], count[space, path], row["added"])
             for (space, path), row in sorted(first.items())
         )
+
+    def passages(self, path: str, namespace: str) -> tuple[Hit, ...]:
+        """Every passage of one file in the order of the text; their score is 0."""
+        table = self._open()
+        if table is None:
+            return ()
+        where = condition([(namespace, path)])
+        with self._guarded("the file cannot be shown"):
+            query = table.search().select([*SHOWN, "ordinal"]).where(where).limit(None)
+            rows: list[dict[str, Any]] = sorted(query.to_list(), key=lambda row: row["ordinal"])
+        return tuple(hit_of(row, 0.0) for row in rows)
 
     def stats(self) -> dict[str, Any]:
         """Passages and files in all and by namespace, rows not yet indexed, embedder, version."""
@@ -270,9 +293,7 @@ class LanceStore:
             ) from error
         except _FAULTS as error:
             self._table = None  # the folder may have been replaced under us
-            raise StoreError(
-                f"{what}: {_first_line(error)}", where=self._uri, advice=_advice(str(error))
-            ) from error
+            raise told(what, self._uri, error) from error
 
 
 def _existing(db: Any) -> Any:
@@ -309,29 +330,14 @@ def _by_meaning(table: Any, vector: Any, where: str | None, size: int) -> list[d
     query = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(size)
     if where:
         query = query.where(where, prefilter=True)
-    return query.select([*SHOWN, "ordinal", "vector", "_distance"]).to_list()
+    rows: list[dict[str, Any]] = query.select([*SHOWN, "ordinal", "_distance"]).to_list()
+    return [{**row, "cosine": 1.0 - row["_distance"]} for row in rows]
 
 
-def _by_words(table: Any, text: str, where: str | None, size: int) -> list[dict[str, Any]]:
-    """A MatchQuery holds words only: no sign in the text is read as an operator."""
+def _by_words(table: Any, text: str, where: str | None, size: int) -> Any:
+    """An Arrow table. A MatchQuery holds words only: no sign in the text is an operator."""
     match = MatchQuery(text, "indexed")  # pyright: ignore[reportCallIssue]
     query = table.search(match, query_type="fts").limit(size)
     if where:
         query = query.where(where, prefilter=True)
-    return query.select([*SHOWN, "ordinal", "vector", "_score"]).to_list()
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0][:300] if text else type(error).__name__
-
-
-def _advice(message: str) -> str:
-    low = message.lower()
-    if "no space" in low or "os error 28" in low or "file too large" in low:
-        return "the disk is full: free some space and try again; what was there is untouched"
-    if "permission" in low or "denied" in low or "read-only" in low:
-        return "check that you may read and write this folder, or set kb.uri to another one"
-    if "not a directory" in low or "file exists" in low:
-        return "kb.uri must name a folder: set it to another place"
-    return "run `aether doctor`; if the folder is damaged, move it away and add your files again"
+    return query.select([*SHOWN, "ordinal", "vector", "_score"]).to_arrow()

@@ -93,6 +93,22 @@ class WebDoor:
         except WebError as error:
             return WebResult(_status(error), (), _line(error))
 
+    def read(self, url: str, budget_s: float, cancel: Cancel) -> Page:
+        """Read one page of a listed site; raises WebError, or Cancelled."""
+        target = self._allow.check(url)
+        end = self._clock() + budget_s
+        resolver = None if self._settings.proxy else self._resolver
+        wire = Wire(resolver, self._dial, end, self._clock)
+        job = functools.partial(self._page, wire, tls_context(self._settings.ca_file), target)
+        with cancel.on_cancel(wire.break_off):
+            done = gather([job], 1, end, self._clock, cancel)
+        wire.break_off()
+        if not done:
+            raise WebFailed(f"the page did not arrive within {budget_s:.0f} s", where=target.url)
+        if isinstance(done[0], WebError):
+            raise done[0]
+        return done[0][0]
+
     # --- search ---
 
     def _find(

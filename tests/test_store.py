@@ -249,6 +249,15 @@ def test_the_version_changes_with_every_change_and_with_nothing_else(
     assert len(set(seen)) == len(seen)
 
 
+def test_a_file_can_be_shown_whole_in_the_order_of_its_text(
+    store: LanceStore, embedder: WordEmbedder
+) -> None:
+    parts = [f"part {i}" for i in range(12)]
+    store.put([new_file(embedder, "/it's.md", *parts), new_file(embedder, "/b.md", "other")])
+    assert [hit.text for hit in store.passages("/it's.md", "kb_aws")] == parts
+    assert store.passages("/it's.md", "kb_azure") == ()
+
+
 def test_every_column_is_lower_case(store: LanceStore, embedder: WordEmbedder) -> None:
     store.put([new_file(embedder, "/a.md", "alpha")])
     names = lancedb.connect(store._uri).open_table(TABLE).schema.names

@@ -9,9 +9,11 @@ import getpass
 import hashlib
 import sys
 import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, Qt, QTranslator
 from PySide6.QtGui import QIcon
@@ -19,12 +21,12 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from aether import __version__
-from aether.engine import Engine
-from aether.gui.context import Context, Wishes
-from aether.gui.tasks import Tasks
 from aether.gui.theme import ICONS, Theme
 from aether.gui.window import MainWindow
-from aether.settings import Settings
+
+if TYPE_CHECKING:
+    from aether.engine import Engine
+    from aether.settings import Settings
 
 
 def run(settings: Settings) -> int:
@@ -33,12 +35,19 @@ def run(settings: Settings) -> int:
     name = instance_name(settings.home)
     if raise_running(name):
         return 0
-    window, server = open_window(application, settings, name)
+    settings.home.mkdir(parents=True, exist_ok=True)
     sys.excepthook = lambda kind, error, trace: report_crash(settings.home, kind, error, trace)
+    window, server = open_window(application, settings.home, name, lambda: _engine(settings))
     status = application.exec()
     server.close()
     window.deleteLater()
     return status
+
+
+def _engine(settings: Settings) -> Engine:
+    from aether.engine import Engine
+
+    return Engine(settings)
 
 
 def make_application() -> QApplication:
@@ -60,18 +69,22 @@ def make_application() -> QApplication:
 
 
 def open_window(
-    application: QApplication, settings: Settings, name: str
+    application: QApplication, home: Path, name: str, make_engine: Callable[[], Engine]
 ) -> tuple[MainWindow, QLocalServer]:
-    """Build engine, tasks, theme and window, and show it."""
-    settings.home.mkdir(parents=True, exist_ok=True)
-    state = QSettings(str(settings.home / "window.ini"), QSettings.Format.IniFormat)
-    tasks = Tasks()
-    engine = Engine(settings)
-    wishes = Wishes()
-    engine.notify = lambda text: tasks.bridge.post(lambda: wishes.say.emit(text))
-    window = MainWindow(Context(engine, tasks, Theme(application, state), state, wishes))
+    """Show the window, then build what it needs; `make_engine` imports what is heavy."""
+    state = QSettings(str(home / "window.ini"), QSettings.Format.IniFormat)
+    theme = Theme(application, state)
+    window = MainWindow(theme, state)
     server = listen(name, window)
     window.show()
+    application.processEvents()
+    engine = make_engine()
+    from aether.gui.context import Context, Wishes
+    from aether.gui.tasks import Tasks
+
+    tasks, wishes = Tasks(), Wishes()
+    engine.notify = lambda text: tasks.bridge.post(lambda: wishes.say.emit(text))
+    window.furnish(Context(engine, tasks, theme, state, wishes))
     return window, server
 
 

@@ -66,7 +66,9 @@ def hidden_page(heard: Callable[[str], None]) -> tuple[QWebEngineProfile, Hidden
     page = HiddenPage(profile, heard)
     settings = page.settings()
     flag = QWebEngineSettings.WebAttribute
-    for name in (flag.LocalStorageEnabled, flag.PluginsEnabled, flag.JavascriptCanOpenWindows,
-                 flag.JavascriptCanAccessClipboard, flag.LocalContentCanAccessRemoteUrls):  # fmt: skip
+    for name in (
+        flag.LocalStorageEnabled, flag.PluginsEnabled, flag.JavascriptCanOpenWindows,
+        flag.JavascriptCanAccessClipboard, flag.LocalContentCanAccessRemoteUrls,
+    ):  # fmt: skip
         settings.setAttribute(name, False)
     return profile, page

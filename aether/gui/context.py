@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
-from aether.engine import Engine
-from aether.gui.tasks import Tasks
-from aether.gui.theme import Theme
-
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from aether.engine import Engine
+    from aether.gui.tasks import Tasks
+    from aether.gui.theme import Theme
 
 
 class Wishes(QObject):

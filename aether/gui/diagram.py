@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
+from PySide6.QtGui import QFontInfo, QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from aether.gui.code import CodeLines
@@ -93,12 +93,11 @@ class Draughtsman(QObject):
         sources = list(dict.fromkeys((source, repaired(source))))
         arguments = (self._number, sources, "dark" if dark else "neutral", font)
         call = f"draw({', '.join(json.dumps(a) for a in arguments)})"
-        if self._page is None and (fault := self._open()):
+        self._queue.append(call)
+        fault = "" if self._page is not None else self._open()
+        if fault:
             QTimer.singleShot(0, self, lambda n=self._number: self._end(n, Drawing(error=fault)))
-        elif self._ready:
-            self._page.runJavaScript(call)
-        else:
-            self._queue.append(call)
+        self._send()
         self._limit.start()
         return self._number
 
@@ -128,15 +127,17 @@ class Draughtsman(QObject):
         self._page.setHtml(_PAGE, QUrl.fromLocalFile(str(LIBRARY.parent) + "/"))
         return ""
 
+    def _send(self) -> None:
+        while self._ready and self._queue:
+            self._page.runJavaScript(self._queue.pop(0))
+
     def _heard(self, message: str) -> None:
         if not message.startswith("aether:"):
             return
         told = json.loads(message.removeprefix("aether:"))
         if told.get("ready"):
             self._ready = True
-            for call in self._queue:
-                self._page.runJavaScript(call)
-            self._queue = []
+            self._send()
             return
         png = base64.b64decode(told.get("png", "").partition(",")[2])
         self._end(told["id"], Drawing(png, told.get("error", ""), bool(told.get("mended"))))
@@ -189,7 +190,7 @@ class Diagram(QFrame):
         self.picture.setAccessibleName(self.tr("Diagram"))
         self.note = lines_label("", "muted")
         self.lines = CodeLines()
-        self.toggle = tool(theme, "edit", self.tr("Show the source"), checkable=True)
+        self.toggle = tool(theme, "code", self.tr("Show the source"), checkable=True)
         self.copy = tool(theme, "copy", self.tr("Copy the source"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.source))
         self.toggle.toggled.connect(self._show_parts)
@@ -213,7 +214,7 @@ class Diagram(QFrame):
         self.note.setText(self.tr("Drawing \u2026"))
         self.state = "drawing"
         self._show_parts()
-        font = self.font().family()
+        font = f"{QFontInfo(self.font()).family()}, sans-serif"
         self._number = draughtsman().draw(source, self._theme.dark, font, self._drawn)
 
     show_live = add

@@ -75,9 +75,12 @@ class Downloads(Card):
         self.add(self._list)
         self.fields = Fields(context, saver)
         self.fields.text(
-            self, "llm.model_path", self.tr("Model file"), browse=self.tr("GGUF models (*.gguf)"),
+            self,
+            "llm.model_path",
+            self.tr("Model file"),
+            browse=self.tr("GGUF models (*.gguf)"),
             placeholder=self.tr("the newest download, else the packaged one"),
-        )  # fmt: skip
+        )
         context.wishes.settings_changed.connect(self.refresh)
         self.refresh()
 

@@ -6,10 +6,7 @@ One place, so that every form of the window has the same widths and the same gri
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -17,7 +14,6 @@ from PySide6.QtWidgets import (
     QLayout,
     QScrollArea,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +22,7 @@ from aether.gui.widgets import label, lines_label
 
 READING_WIDTH = 780
 LABEL_WIDTH = 172
+ROW_HEIGHT = 30
 Content = QWidget | QLayout
 
 
@@ -91,8 +88,8 @@ class Card(QFrame):
         head = label(name)
         head.setMinimumWidth(LABEL_WIDTH)
         head.setWordWrap(True)
-        grid.addWidget(head, at, 0, Qt.AlignmentFlag.AlignTop)
-        head.setContentsMargins(0, 7, 0, 0)
+        head.setMinimumHeight(ROW_HEIGHT)
+        grid.addWidget(head, at, 0)
         if isinstance(control, QWidget):
             head.setBuddy(control)
             if not control.accessibleName():
@@ -134,27 +131,3 @@ def side_by_side(*widgets: QWidget, stretch: bool = True) -> QHBoxLayout:
     if stretch:
         row.addStretch(1)
     return row
-
-
-class CalmSpinBox(QSpinBox):
-    """A number that the wheel does not change while the page scrolls."""
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
-
-
-class CalmDoubleSpinBox(QDoubleSpinBox):
-    """A number that the wheel does not change while the page scrolls."""
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()
-
-
-class CalmComboBox(QComboBox):
-    """A choice that the wheel does not change while the page scrolls."""
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page."""
-        event.ignore()

@@ -13,9 +13,7 @@ KINDS = (
     "requirementDiagram", "C4Context", "block-beta", "architecture-beta", "sankey-beta",
     "xychart-beta", "packet-beta", "kanban",
 )  # fmt: skip
-_QUOTES = str.maketrans(
-    {"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "}
-)
+_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
 _ARROWS = (
     (re.compile(r"[\u2014\u2013]+>"), "-->"),
     (re.compile(r"\u2192"), "-->"),
@@ -30,7 +28,9 @@ _LABELS = (
     re.compile(r"(?<=\w)(?P<open>\()(?P<text>[^()\"]+)(?P<close>\))(?!\))"),
 )
 _NEEDS_QUOTES = re.compile(r"[()\[\]{}:;,/\\@#<>&=+*%']|\bend\b")
-_ID_WITH_SPACES = re.compile(r"^(\s*)([A-Za-z]\w*(?: \w+)+)(?=\s*-->)|(?<=--> )([A-Za-z]\w*(?: \w+)+)$")
+_ID_WITH_SPACES = re.compile(
+    r"^(\s*)([A-Za-z]\w*(?: \w+)+)(?=\s*-->)|(?<=--> )([A-Za-z]\w*(?: \w+)+)$"
+)
 
 
 def kind_of(source: str) -> str:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFileDialog,
     QLabel,
     QLineEdit,
@@ -22,13 +21,8 @@ from PySide6.QtWidgets import (
 
 from aether.cancel import Cancel
 from aether.gui.context import Context
-from aether.gui.formlayout import (
-    CalmComboBox,
-    CalmDoubleSpinBox,
-    CalmSpinBox,
-    Card,
-    side_by_side,
-)
+from aether.gui.controls import Choice, NumberEdit, Switch
+from aether.gui.formlayout import Card, side_by_side
 from aether.gui.phrases import fault_words
 from aether.gui.widgets import lines_label
 from aether.settings import Settings, save_settings, set_elsewhere, with_keys
@@ -109,52 +103,43 @@ class Fields:
         self._place(card, key, name, line, hint, self._browser(line, key, browse) if browse else ())
         return line
 
-    def check(self, card: Card, key: str, name: str, words: str, hint: str = "") -> QCheckBox:
+    def check(self, card: Card, key: str, name: str, words: str, hint: str = "") -> Switch:
         """A switch."""
-        box = QCheckBox(words)
+        box = Switch(words)
         box.setChecked(bool(self._now(key)))
         box.setAccessibleName(words)
         box.toggled.connect(lambda on: self.keep(key, "true" if on else "false"))
         self._place(card, key, name, box, hint)
         return box
 
-    def whole(
-        self, card: Card, key: str, name: str, most: int, hint: str = "", zero: str = ""
-    ) -> CalmSpinBox:
-        """A whole number; `zero` are the words for 0."""
-        box = CalmSpinBox()
-        box.setRange(0, most)
-        box.setSpecialValueText(zero)
-        box.setSingleStep(max(1, most // 128 // 256 * 256) if most > 1000 else 1)
-        box.setValue(int(self._now(key)))
-        box.setKeyboardTracking(False)
-        box.setMaximumWidth(190)
-        box.valueChanged.connect(lambda value: self.keep(key, str(value)))
-        self._place(card, key, name, box, hint)
-        return box
-
     def number(
-        self, card: Card, key: str, name: str, span: tuple[float, float, float], hint: str = "",
-        suffix: str = "", decimals: int = 0,
-    ) -> CalmDoubleSpinBox:  # fmt: skip
-        """A number; `span` is least, most and step."""
-        box = CalmDoubleSpinBox()
-        box.setDecimals(decimals)
-        box.setRange(span[0], span[1])
-        box.setSingleStep(span[2])
-        box.setSuffix(suffix)
-        box.setValue(float(self._now(key)))
-        box.setKeyboardTracking(False)
-        box.setMaximumWidth(190)
-        box.valueChanged.connect(lambda value: self.keep(key, f"{value:g}"))
-        self._place(card, key, name, box, hint)
-        return box
+        self,
+        card: Card,
+        key: str,
+        name: str,
+        span: tuple[float, float, float],
+        hint: str = "",
+        unit: str = "",
+        decimals: int = 0,
+        zero: str = "",
+    ) -> NumberEdit:
+        """A number; `span` is least, most and step, `zero` are the words for 0."""
+        line = NumberEdit(*span, decimals, 0.0 if zero else None)
+        line.setPlaceholderText(zero)
+        line.setMaximumWidth(180 if zero else 120)
+        line.set_value(float(self._now(key)))
+        line.changed.connect(lambda value: self.keep(key, f"{value:.{decimals}f}"))
+        rest = QLabel(unit)
+        rest.setProperty("role", "muted")
+        rest.setMinimumWidth(1)
+        self._place(card, key, name, line, hint, (rest,), wide=False)
+        return line
 
     def choice(
         self, card: Card, key: str, name: str, choices: Sequence[str], hint: str = ""
-    ) -> CalmComboBox:
+    ) -> Choice:
         """One of several words."""
-        box = CalmComboBox()
+        box = Choice()
         box.addItems(list(choices))
         now = str(self._now(key))
         if now not in choices:
@@ -162,37 +147,34 @@ class Fields:
         box.setCurrentText(now)
         box.setMaximumWidth(260)
         box.activated.connect(lambda _: self.keep(key, box.currentText()))
-        self._place(card, key, name, box, hint)
+        self._place(card, key, name, box, hint, (QLabel(),), wide=False)
         return box
 
     def keep(self, key: str, value: str) -> None:
         """Write a changed value; its fault, if any, appears under the control."""
-        if value != self.shown(key):
-            self.saver.save({key: value}, lambda fault: self._told(key, fault))
-
-    def shown(self, key: str) -> str:
-        """A setting as its control writes it."""
         now = self._now(key)
-        if isinstance(now, bool):
-            return "true" if now else "false"
-        return f"{now:g}" if isinstance(now, float) else str(now)
+        shown = str(now).lower() if isinstance(now, bool) else str(now)
+        same = float(value) == now if isinstance(now, float) and value else value == shown
+        if same:
+            self._told(key, "")
+        else:
+            self.saver.save({key: value}, lambda fault: self._told(key, fault))
 
     def refresh(self) -> None:
         """Show what the settings are now, where they were changed elsewhere."""
         for key, control in self.controls.items():
-            if control.hasFocus() and not isinstance(control, QCheckBox):
+            if control.hasFocus() and isinstance(control, QLineEdit):
                 continue
+            now = self._now(key)
             control.blockSignals(True)
-            if isinstance(control, QLineEdit):
-                control.setText(str(self._now(key)))
-            elif isinstance(control, QCheckBox):
-                control.setChecked(bool(self._now(key)))
-            elif isinstance(control, CalmSpinBox):
-                control.setValue(int(self._now(key)))
-            elif isinstance(control, CalmDoubleSpinBox):
-                control.setValue(float(self._now(key)))
-            elif isinstance(control, CalmComboBox):
-                control.setCurrentText(str(self._now(key)))
+            if isinstance(control, NumberEdit):
+                control.set_value(float(now))
+            elif isinstance(control, QLineEdit):
+                control.setText(str(now))
+            elif isinstance(control, Switch):
+                control.setChecked(bool(now))
+            elif isinstance(control, Choice):
+                control.setCurrentText(str(now))
             control.blockSignals(False)
 
     def _told(self, key: str, fault: str) -> None:
@@ -219,11 +201,16 @@ class Fields:
         return (button,)
 
     def _place(
-        self, card: Card, key: str, name: str, control: QWidget, hint: str,
+        self,
+        card: Card,
+        key: str,
+        name: str,
+        control: QWidget,
+        hint: str,
         beside: Sequence[QWidget] = (),
-    ) -> None:  # fmt: skip
+        wide: bool = True,
+    ) -> None:
         control.setObjectName(key)
-        control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.controls[key] = control
         fault = self.faults[key] = lines_label("", "bad")
         fault.hide()
@@ -233,15 +220,11 @@ class Fields:
             hint = f"{hint}\n{words}" if hint else words
         if not control.accessibleName():
             control.setAccessibleName(name)
+        row = side_by_side(control, *beside, stretch=False)
+        row.setStretch(0 if wide else len(beside), 1)
         column = QVBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        if beside:
-            row = side_by_side(control, *beside, stretch=False)
-            row.setStretch(0, 1)
-            column.addLayout(row)
-        else:
-            column.addWidget(control)
+        column.addLayout(row)
         column.addWidget(fault)
-        head = card.row(name, column, hint)
-        head.setBuddy(control)
+        card.row(name, column, hint).setBuddy(control)

@@ -13,9 +13,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QP
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from aether.lint import RESOURCES
-
-ICONS = RESOURCES / "assets" / "icons"
+ICONS = Path(__file__).resolve().parents[2] / "assets" / "icons"
 MODES = ("system", "light", "dark")
 
 
@@ -158,6 +156,15 @@ def style_sheet(c: Colours) -> str:
         selection-background-color: {c.selection}; selection-color: {c.text}; }}
     QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QComboBox:focus, QSpinBox:focus {{
         border-color: {c.accent}; }}
+    QComboBox[role="calm"]::drop-down {{ border: 0; width: 26px; }}
+    QComboBox QAbstractItemView {{ background: {c.surface}; border: 1px solid {c.border};
+        selection-background-color: {c.selection}; selection-color: {c.text}; outline: 0; }}
+    QRadioButton::indicator {{ width: 12px; height: 12px; border-radius: 7px;
+        border: 1px solid {c.muted}; background: {c.surface}; }}
+    QRadioButton::indicator:checked {{ width: 6px; height: 6px; border: 4px solid {c.accent}; }}
+    QRadioButton::indicator:focus {{ border-color: {c.accent}; }}
+    QListView[role="side"] {{ background: transparent; border: 0; }}
+    QListView[role="side"]::item {{ padding: 8px 10px; }}
     QPushButton {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px;
         padding: 6px 14px; }}
     QPushButton:hover {{ background: {c.raised}; }}

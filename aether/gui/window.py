@@ -1,11 +1,14 @@
 """The window: a rail of pages, the pages, a status bar; drops, shortcuts and a clean end.
 
-It connects wishes and holds no knowledge; what a page knows it was told by the engine.
+It is on the screen before anything heavy is imported, and furnished then. It connects wishes and
+holds no knowledge; what a page knows it was told by the engine.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, QTimer
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSettings, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -16,17 +19,18 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
+    QStatusBar,
     QSystemTrayIcon,
     QVBoxLayout,
     QWidget,
 )
 
-from aether.gui.context import Context
-from aether.gui.diagram import close_draughtsman
 from aether.gui.pages import PAGES
 from aether.gui.shortcuts import bind, show_shortcuts
-from aether.gui.statusbar import StatusBar
-from aether.gui.warmup import count_knowledge, look_for_server, warm
+
+if TYPE_CHECKING:
+    from aether.gui.context import Context
+    from aether.gui.theme import Theme
 
 RAIL_WIDTH = 148
 RESTORED = ("window/geometry", "window/state")
@@ -35,10 +39,11 @@ RESTORED = ("window/geometry", "window/state")
 class MainWindow(QMainWindow):
     """One window over one engine."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, theme: Theme, state: QSettings) -> None:
         super().__init__()
-        self.context = context
-        self.setWindowTitle(self.tr("Aether"))
+        self.context: Context | None = None
+        self._theme, self._state = theme, state
+        self.setWindowTitle("Aether")
         self.setAcceptDrops(True)
         self.setMinimumSize(QSize(860, 560))
         self.resize(QSize(1280, 820))
@@ -53,14 +58,24 @@ class MainWindow(QMainWindow):
         row.addWidget(self._rail())
         row.addWidget(self.stack, 1)
         self.setCentralWidget(body)
-        self.setStatusBar(StatusBar(context))
+        self.setStatusBar(QStatusBar())
         self._shortcuts()
-        self._wishes()
         self._restore()
+
+    def furnish(self, context: Context) -> None:
+        """Bring the status bar and the first page in, and get ready what lies behind them."""
+        from aether.gui.statusbar import StatusBar
+        from aether.gui.warmup import warm
+
+        self.context = context
+        self.setStatusBar(StatusBar(context))
+        self._wishes(context)
+        self.show_page("ask")
+        QTimer.singleShot(0, self, lambda: warm(context))
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front; it is built when it is first seen."""
-        if name not in PAGES:
+        if name not in PAGES or self.context is None:
             return
         if name not in self.pages:
             self.pages[name] = PAGES[name].build(self.context)
@@ -69,19 +84,30 @@ class MainWindow(QMainWindow):
         self._buttons[name].setChecked(True)
         self.pages[name].setFocus()
 
+    def come_forward(self) -> None:
+        """Show the window in front of the others."""
+        self.showNormal()
+        self.raise_()
+        self.activateWindow()
+
+    # --- what Qt tells ------------------------------------------------------------------
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the state, stop what is under way, wait for the threads."""
-        self.context.state.setValue(RESTORED[0], self.saveGeometry())
-        self.context.state.setValue(RESTORED[1], self.saveState())
+        self._state.setValue(RESTORED[0], self.saveGeometry())
+        self._state.setValue(RESTORED[1], self.saveState())
         for page in self.pages.values():
             leave = getattr(page, "leave", None)
             if leave:
                 leave()
         self.hide()
-        close_draughtsman()
-        self.context.tasks.close()
-        self.context.engine.close()
-        self.context.state.sync()
+        if self.context is not None:
+            from aether.gui.diagram import close_draughtsman
+
+            close_draughtsman()
+            self.context.tasks.close()
+            self.context.engine.close()
+        self._state.sync()
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -94,18 +120,48 @@ class MainWindow(QMainWindow):
         urls = [url.toLocalFile() or url.toString() for url in event.mimeData().urls()]
         text = event.mimeData().text().strip()
         dropped = urls or ([text] if text.startswith("https://") else [])
-        if dropped:
+        if dropped and self.context is not None:
             event.acceptProposedAction()
             self.context.wishes.files_dropped.emit(dropped)
 
+    # --- wishes -------------------------------------------------------------------------
+
+    def _wishes(self, context: Context) -> None:
+        from aether.gui.warmup import count_knowledge, look_for_server
+
+        wishes = context.wishes
+        wishes.show_page.connect(self.show_page)
+        wishes.ask_question.connect(lambda *_: self.show_page("ask"))
+        wishes.open_run.connect(lambda *_: self.show_page("runs"))
+        wishes.files_dropped.connect(self._dropped)
+        wishes.look_for_server.connect(lambda: look_for_server(context))
+        wishes.settings_changed.connect(lambda: look_for_server(context))
+        wishes.knowledge_changed.connect(lambda: count_knowledge(context))
+        wishes.done.connect(self._tell)
+
     def _dropped(self, places: list[str]) -> None:
         """The library takes files; a page that is made by this hears of them now."""
-        if "library" not in PAGES:
+        if "library" not in PAGES or self.context is None:
             return
         first = "library" not in self.pages
         self.show_page("library")
         if first:
             self.context.wishes.files_dropped.emit(places)
+
+    def _tell(self, text: str) -> None:
+        """A long job ended: say so where the window cannot be seen."""
+        if self.isActiveWindow():
+            return
+        QApplication.alert(self)
+        if QSystemTrayIcon.isSystemTrayAvailable():
+            if self._tray is None:
+                self._tray = QSystemTrayIcon(self.windowIcon(), self)
+                self._tray.activated.connect(lambda _: self.come_forward())
+                self._tray.messageClicked.connect(self.come_forward)
+            self._tray.show()
+            self._tray.showMessage(self.windowTitle(), text)
+
+    # --- inside -------------------------------------------------------------------------
 
     def _rail(self) -> QFrame:
         rail = QFrame()
@@ -131,16 +187,16 @@ class MainWindow(QMainWindow):
             self._buttons[name] = button
         if "settings" not in PAGES:
             column.addStretch(1)
-        self.context.theme.changed.connect(self._icons)
+        self._theme.changed.connect(self._icons)
         self._icons()
         return rail
 
     def _icons(self) -> None:
         for name, button in self._buttons.items():
-            button.setIcon(self.context.theme.icon(PAGES[name].icon))
+            button.setIcon(self._theme.icon(PAGES[name].icon))
 
     def _shortcuts(self) -> None:
-        theme = self.context.theme
+        theme = self._theme
         for name in PAGES:
             bind(self, f"page-{name}", lambda name=name: self.show_page(name))
         bind(self, "help", lambda: show_shortcuts(self))
@@ -149,44 +205,8 @@ class MainWindow(QMainWindow):
         bind(self, "smaller", lambda: theme.choose(scale=theme.scale - 0.1))
         bind(self, "normal-size", lambda: theme.choose(scale=1.0))
 
-    def _wishes(self) -> None:
-        wishes = self.context.wishes
-        wishes.show_page.connect(self.show_page)
-        wishes.ask_question.connect(lambda *_: self.show_page("ask"))
-        wishes.files_dropped.connect(self._dropped)
-        wishes.open_run.connect(lambda *_: self.show_page("runs"))
-        wishes.look_for_server.connect(lambda: look_for_server(self.context))
-        wishes.settings_changed.connect(lambda: look_for_server(self.context))
-        wishes.knowledge_changed.connect(lambda: count_knowledge(self.context))
-        wishes.done.connect(self._tell)
-
-    def _tell(self, text: str) -> None:
-        """A long job ended: say so where the window cannot be seen."""
-        if self.isActiveWindow():
-            return
-        QApplication.alert(self)
-        if QSystemTrayIcon.isSystemTrayAvailable():
-            if self._tray is None:
-                self._tray = QSystemTrayIcon(self.windowIcon(), self)
-                self._tray.activated.connect(lambda _: self.come_forward())
-                self._tray.messageClicked.connect(self.come_forward)
-            self._tray.show()
-            self._tray.showMessage(self.windowTitle(), text)
-
-    def come_forward(self) -> None:
-        """Show the window in front of the others."""
-        self.showNormal()
-        self.raise_()
-        self.activateWindow()
-
     def _restore(self) -> None:
-        state = self.context.state
-        if (geometry := state.value(RESTORED[0])) is not None:
+        if (geometry := self._state.value(RESTORED[0])) is not None:
             self.restoreGeometry(geometry)
-        if (layout := state.value(RESTORED[1])) is not None:
+        if (layout := self._state.value(RESTORED[1])) is not None:
             self.restoreState(layout)
-        QTimer.singleShot(0, self._begin)
-
-    def _begin(self) -> None:
-        self.show_page("ask")
-        warm(self.context)

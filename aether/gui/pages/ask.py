@@ -33,6 +33,7 @@ class AskPage(QWidget):
         super().__init__()
         self.context = context
         self._chosen: Turn | None = None
+        self._names: dict[str, str] = {}
         theme = context.theme
         self.list = ConversationList(context)
         self.chat = Chat(context)
@@ -102,14 +103,18 @@ class AskPage(QWidget):
         engine = self.context.engine
         self.context.tasks.call(lambda _: experts_of(engine.tree), self._know, self.chat.complain)
 
+    def _name(self, agent: str) -> str:
+        return self._names.get(agent, agent)
+
     def _know(self, experts: tuple[Expert, ...]) -> None:
+        self._names = {e.id: e.name for e in experts}
         self.chat.set_experts(experts)
         self.inspector.set_experts(experts)
 
     def _export(self) -> None:
         exchanges = self.chat.transcript.exchanges
         if exchanges:
-            export_dialog(self, self.context, self.title.text(), exchanges)
+            export_dialog(self, self.context, self.title.text(), exchanges, self._name)
 
     def _find(self) -> None:
         self._set_shown("list", True)

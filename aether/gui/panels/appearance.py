@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QButtonGroup, QRadioButton
 
 from aether.gui.context import Context
-from aether.gui.formlayout import CalmComboBox, Panel, side_by_side
+from aether.gui.controls import Choice
+from aether.gui.formlayout import Panel, side_by_side
 from aether.gui.settingfields import Saver
 from aether.gui.theme import MODES
 from aether.gui.widgets import lines_label
@@ -36,11 +37,11 @@ class AppearancePanel(Panel):
         for button in self.modes.values():
             group.addButton(button)
         card.row(self.tr("Colours"), side_by_side(*self.modes.values()))
-        self.text_size = CalmComboBox()
+        self.text_size = Choice()
         self.text_size.setMaximumWidth(190)
         for scale in SCALES:
             self.text_size.addItem(f"{scale} %", scale / 100)
-        card.row(self.tr("Text size"), self.text_size, self.tr("Ctrl + and Ctrl - change it anywhere."))
+        card.row(self.tr("Text size"), self.text_size, self.tr("Ctrl + and Ctrl - change it."))
         card.row(
             self.tr("Sample"),
             lines_label(

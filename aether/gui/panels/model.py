@@ -18,7 +18,7 @@ from aether.records import ModelInfo
 from aether.trial import Seen, Trial
 
 KINDS = {"lmstudio": "LM Studio", "ollama": "Ollama", "llama.cpp": "llama.cpp", "vllm": "vLLM",
-         "embedded": "Embedded", "openai": "OpenAI"}  # fmt: skip
+         "embedded": "Aether", "openai": "OpenAI"}  # fmt: skip
 
 
 def build(context: Context, saver: Saver) -> Panel:
@@ -150,7 +150,9 @@ class ModelPanel(Panel):
         name = label(KINDS.get(seen.kind, seen.kind))
         name.setFixedWidth(96)
         line.addWidget(name)
-        line.addWidget(label(seen.base_url, "muted"))
+        place = label(seen.base_url, "muted")
+        place.setMinimumWidth(190)
+        line.addWidget(place)
         line.addSpacing(8)
         line.addWidget(self._state_of(seen), 1)
         if seen.answers:
@@ -181,36 +183,49 @@ class ModelPanel(Panel):
         card = self.card(self.tr("Connection"))
         fields = self.fields
         fields.text(
-            card, "llm.base_url", self.tr("Address"), placeholder="http://127.0.0.1:1234/v1",
+            card,
+            "llm.base_url",
+            self.tr("Address"),
+            placeholder="http://127.0.0.1:1234/v1",
             hint=self.tr("Any server that speaks the OpenAI protocol. Empty: look for one."),
-        )  # fmt: skip
+        )
         fields.text(card, "llm.model", self.tr("Model"), placeholder=self.tr("the loaded one"))
         fields.text(
-            card, "llm.api_key", self.tr("Key"), secret=True, placeholder=self.tr("none"),
+            card,
+            "llm.api_key",
+            self.tr("Key"),
+            secret=True,
+            placeholder=self.tr("none"),
             hint=self.tr(
                 "Kept in the system keyring where there is one, else in settings.toml, readable "
                 "by you alone."
             ),
-        )  # fmt: skip
-        fields.whole(
-            card, "llm.context", self.tr("Window"), 1_048_576,
-            self.tr("Tokens. Only where the server does not tell its own."),
-            self.tr("ask the server"),
-        )  # fmt: skip
+        )
+        fields.number(
+            card,
+            "llm.context",
+            self.tr("Window"),
+            (0, 10_000_000, 1024),
+            self.tr("Only where the server does not tell its own."),
+            self.tr("tokens"),
+            zero=self.tr("ask the server"),
+        )
         fields.check(
-            card, "llm.trust_env", self.tr("Proxy"),
+            card,
+            "llm.trust_env",
+            self.tr("Proxy"),
             self.tr("Use the proxy of the environment for a remote model server"),
-        )  # fmt: skip
+        )
 
     def _add_limits(self) -> None:
         card = self.card(self.tr("Patience"), self.tr("After these times an answer is given up."))
-        unit = self.tr(" s")
+        unit = self.tr("seconds")
         for key, name in (
             ("llm.first_token_s", self.tr("First word")),
             ("llm.idle_s", self.tr("Silence between words")),
             ("llm.total_s", self.tr("Whole answer")),
         ):
-            self.fields.number(card, key, name, (1, 7200, 10), suffix=unit)
+            self.fields.number(card, key, name, (1, 7200, 10), unit=unit)
 
     def _changed(self) -> None:
         self.fields.refresh()

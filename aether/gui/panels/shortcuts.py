@@ -28,5 +28,4 @@ class ShortcutsPanel(Panel):
             card = self.card(QCoreApplication.translate("Shortcuts", area))
             for shortcut in shortcuts:
                 words = label(QCoreApplication.translate("Shortcuts", shortcut.what))
-                words.setContentsMargins(0, 7, 0, 0)
                 card.row(keys(shortcut.name), words)

@@ -43,15 +43,16 @@ class WebPanel(Panel):
             "web.budget_s",
             self.tr("Time for the web"),
             (1, 60, 1),
-            suffix=self.tr(" s"),
+            unit=self.tr("seconds"),
             hint=self.tr("Search and pages together, for each expert that is asked."),
         )
-        fields.whole(
+        fields.number(
             card,
             "web.min_chars",
             self.tr("Enough text"),
-            20000,
+            (0, 100_000, 100),
             self.tr("Below this many useful characters your knowledge base joins in."),
+            self.tr("characters"),
         )
         net = self.card(self.tr("Network"))
         fields.text(
