@@ -24,8 +24,9 @@ SAMPLED = 40  # names that are looked at for a suggestion
 CLEAR = 0.5  # share of all points from which one expert owns a drop
 _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z0-9]+")
 _DULL = frozenset(
-    "docs doc documents files file home users user desktop downloads tmp pdf docx final new copy "
-    "draft version v1 v2 untitled notes readme index".split()
+    {"docs", "doc", "documents", "files", "file", "home", "users", "user", "desktop", "downloads"}
+    | {"tmp", "pdf", "docx", "final", "new", "copy", "draft", "version", "v1", "v2", "untitled"}
+    | {"notes", "readme", "index"}
 )
 
 
@@ -56,7 +57,9 @@ def suggest_namespace(
     points: dict[str, float] = defaultdict(float)
     for text in filter(None, dict.fromkeys(said)):
         best = route(Question(text), tree, lexicon).candidates[0]
-        points[best.agent] += max(0.0, best.score)
+        named = any(part > 0 for name, part in best.parts if name != "examples")
+        if named and best.score >= tree.routes.tier3.ambiguous:  # less is no more than chance
+            points[best.agent] += best.score
     words = tuple(dict.fromkeys(w for text in said for w in text.split()))[:6]
     total = sum(points.values())
     if not total:

@@ -7,11 +7,9 @@ cosine between question and passage; how the two searches are fused decides the 
 from __future__ import annotations
 
 import random
-import re
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -30,7 +28,10 @@ from aether.records import Hit
 from aether.rows import (
     SHOWN,
     TEXTS,
+    Snapshot,
+    by_namespace,
     condition,
+    files_of,
     fused,
     hit_of,
     quoted,
@@ -49,9 +50,9 @@ _TRIES = 8
 _LOCK_S = 120.0
 _MANY_UNINDEXED = 5_000
 _MANY_FRAGMENTS = 64
+_IN_MEMORY = 25_000  # passages; more are searched on the disk
 _KEEP = timedelta(hours=1)  # how long readers elsewhere may go on with an old version
 _FAULTS = (OSError, RuntimeError, ValueError)  # LanceDB and Arrow raise these and their kin
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 class LanceStore:
@@ -62,8 +63,9 @@ class LanceStore:
         self._embedder = embedder
         self._lock = threading.Lock()
         self._table: Any = None
-        local = "://" not in uri
-        self._folder = Path(uri).expanduser() if local else None
+        self._snapshot: Snapshot | None = None
+        self._snapshot_lock = threading.Lock()
+        self._folder = None if "://" in uri else Path(uri).expanduser()
 
     # --- reading ------------------------------------------------------------------------
 
@@ -72,7 +74,7 @@ class LanceStore:
 
         `rows.fused` tells how the order comes about. Raises StoreError, EmbedError.
         """
-        query = _UNPRINTABLE.sub(" ", text)[:_MAX_QUERY].strip()
+        query = "".join(c if c.isprintable() else " " for c in text[:_MAX_QUERY]).strip()
         table = self._open()
         if table is None or not query or k < 1:
             return ()
@@ -83,7 +85,10 @@ class LanceStore:
             vector = self._embedder.encode([query])[0]
             with ThreadPoolExecutor(1) as pool:  # both searches at once
                 words = pool.submit(_by_words, table, query, where, size)
-                rows = _by_meaning(table, vector, where, size)
+                if (snapshot := self._snapshot_of(table)) is not None:
+                    rows = snapshot.near(vector, namespaces, size)
+                else:
+                    rows = with_cosine(_by_meaning(table, vector, where, size), vector)
                 found = with_cosine(words.result(), vector)
             return fused(query, rows, found)[:k]
 
@@ -102,13 +107,7 @@ class LanceStore:
             query = table.search().select(["namespace", "path", "title", "digest", "added"])
             if namespace:
                 query = query.where(f"namespace = {quoted([namespace])}")
-            rows: list[dict[str, str]] = query.limit(None).to_list()
-        count = Counter((row["namespace"], row["path"]) for row in rows)
-        first = {(row["namespace"], row["path"]): row for row in reversed(rows)}
-        return tuple(
-            StoredFile(path, space, row["title"], row["digest"], count[space, path], row["added"])
-            for (space, path), row in sorted(first.items())
-        )
+            return files_of(query.limit(None).to_list())
 
     def passages(self, path: str, namespace: str) -> tuple[Hit, ...]:
         """Every passage of one file in the order of the text; their score is 0."""
@@ -124,17 +123,12 @@ class LanceStore:
     def stats(self) -> dict[str, Any]:
         """Passages and files in all and by namespace, rows not yet indexed, embedder, version."""
         files = self.files()
-        spaces: dict[str, dict[str, int]] = {}
-        for file in files:
-            space = spaces.setdefault(file.namespace, {"files": 0, "passages": 0})
-            space["files"] += 1
-            space["passages"] += file.passages
         table = self._open()
         with self._guarded("the knowledge base cannot be measured"):
             return {
                 "passages": sum(file.passages for file in files),
                 "files": len(files),
-                "namespaces": spaces,
+                "namespaces": by_namespace(files),
                 "unindexed": _unindexed(table) if table is not None else 0,
                 "embedder": _metadata(table, "embedder") or self._embedder.fingerprint,
                 "version": self.version(),
@@ -220,6 +214,18 @@ class LanceStore:
             if self._table is None and (self._folder is None or self._folder.is_dir()):
                 self._table = _existing(self._connect())
             return self._table
+
+    def _snapshot_of(self, table: Any) -> Snapshot | None:
+        """The passages in memory, as fresh as the table; None where there are too many."""
+        if not 0 < int(table.count_rows()) <= _IN_MEMORY:
+            return None
+        version = self.version()
+        with self._snapshot_lock:
+            if self._snapshot is None or self._snapshot.version != version:
+                # a commit in between makes the rows newer than `version`: read again next time
+                rows = table.search().select([*SHOWN, "ordinal", "vector"]).limit(None)
+                self._snapshot = Snapshot(version, rows.to_arrow())
+            return self._snapshot
 
     def _connect(self) -> Any:
         uri = str(self._folder or self._uri)
@@ -326,18 +332,18 @@ def _unindexed(table: Any) -> int:
     return int(found.num_unindexed_rows) if found else int(table.count_rows())
 
 
-def _by_meaning(table: Any, vector: Any, where: str | None, size: int) -> list[dict[str, Any]]:
-    query = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(size)
-    if where:
-        query = query.where(where, prefilter=True)
-    rows: list[dict[str, Any]] = query.select([*SHOWN, "ordinal", "_distance"]).to_list()
-    return [{**row, "cosine": 1.0 - row["_distance"]} for row in rows]
+def _by_meaning(table: Any, vector: Any, where: str | None, size: int) -> Any:
+    query = table.search(vector, vector_column_name="vector").distance_type("cosine")
+    return _best(query, where, size, "_distance")
 
 
 def _by_words(table: Any, text: str, where: str | None, size: int) -> Any:
-    """An Arrow table. A MatchQuery holds words only: no sign in the text is an operator."""
+    """A MatchQuery holds words only: no sign in the text is read as an operator."""
     match = MatchQuery(text, "indexed")  # pyright: ignore[reportCallIssue]
-    query = table.search(match, query_type="fts").limit(size)
+    return _best(table.search(match, query_type="fts"), where, size, "_score")
+
+
+def _best(query: Any, where: str | None, size: int, score: str) -> Any:
     if where:
         query = query.where(where, prefilter=True)
-    return query.select([*SHOWN, "ordinal", "vector", "_score"]).to_arrow()
+    return query.limit(size).select([*SHOWN, "ordinal", "vector", score]).to_arrow()

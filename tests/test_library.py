@@ -55,7 +55,7 @@ def test_a_mixture_goes_to_the_common_parent(tree: AgentTree, lexicon: Lexicon) 
 
 def test_words_of_a_path() -> None:
     assert name_words("/home/me/Documents/wlan/GuestPortal_v2-2026.final.pdf") == (
-        "me wlan Guest Portal"
+        "wlan Guest Portal"
     )
 
 

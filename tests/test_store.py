@@ -14,6 +14,7 @@ import lancedb
 import numpy as np
 import pytest
 
+from aether import store as store_module
 from aether.errors import EmbedderMismatch, StoreError
 from aether.store import TABLE, LanceStore
 from tests.fakes.embedder import WordEmbedder
@@ -247,6 +248,21 @@ def test_the_version_changes_with_every_change_and_with_nothing_else(
     fresh.put([new_file(embedder, "/0.md", "alpha")])
     seen.append(fresh.version())
     assert len(set(seen)) == len(seen)
+
+
+def test_a_large_knowledge_base_is_searched_on_the_disk_with_the_same_result(
+    store: LanceStore, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for space in ("kb_aws", "kb_azure"):
+        bodies = [f"word{i} word{i + 1} in {space}" for i in range(60)]
+        store.put([new_file(embedder, "/a.md", *bodies, namespace=space)])
+    asked = [("word7 word8", ("kb_azure",)), ("word7", ()), ("nothing known", ("kb_aws",))]
+    in_memory = [store.search(text, spaces, 5) for text, spaces in asked]
+    monkeypatch.setattr(store_module, "_IN_MEMORY", 0)
+    for (text, spaces), before in zip(asked, in_memory, strict=True):
+        found = store.search(text, spaces, 5)
+        assert [h.score for h in found] == pytest.approx([h.score for h in before], abs=1e-5)
+        assert found[0].text == before[0].text
 
 
 def test_a_file_can_be_shown_whole_in_the_order_of_its_text(

@@ -18,7 +18,6 @@ from aether.gui.ladder import Expert
 from aether.gui.phrases import fault_words
 from aether.gui.session import Session
 from aether.gui.shortcuts import keys
-from aether.gui.tasks import CHAT
 from aether.gui.tips import source_tip
 from aether.gui.transcript import Column, Transcript
 from aether.gui.turn import Turn
@@ -68,11 +67,10 @@ class Chat(QWidget):
         self._show_state()
         if conversation:
             home = self.context.home
-            self.context.tasks.call(
+            self.context.tasks.quick(
                 lambda _: (conversation, read_exchanges(home, conversation), read_feedback(home)),
                 self._opened,
                 self.complain,
-                CHAT,
             )
         self.composer.setFocus()
 
@@ -190,11 +188,10 @@ class Chat(QWidget):
         self._verdicts[run.run] = (verdict, because)
         engine = self.context.engine
         said = self.tr("Thank you, this is kept")
-        self.context.tasks.call(
+        self.context.tasks.quick(
             lambda _: engine.feedback(run.run, verdict, because),  # type: ignore[arg-type]
             lambda _: self.context.wishes.say.emit(said),
             self.complain,
-            CHAT,
         )
 
     def _show_verdict(self, turn: Turn) -> None:

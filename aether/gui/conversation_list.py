@@ -25,7 +25,6 @@ from aether.errors import AetherError
 from aether.gui.context import Context
 from aether.gui.conversation_model import ROW, ConversationModel, Index, Row
 from aether.gui.shortcuts import keys
-from aether.gui.tasks import CHAT
 from aether.gui.theme import Theme
 from aether.gui.widgets import lines_label, tool
 from aether.shelf import Conversation, Shelf
@@ -158,7 +157,7 @@ class ConversationList(QFrame):
         def read(_: object) -> tuple[str, Any]:
             return text, shelf.search(text) if text else shelf.list()
 
-        self._context.tasks.call(read, self._show, self._failed, CHAT)
+        self._context.tasks.quick(read, self._show, self._failed)
 
     def select(self, conversation: str) -> None:
         """Mark the conversation that is open."""
@@ -185,7 +184,7 @@ class ConversationList(QFrame):
     def leave(self) -> None:
         """The window closes: what was deleted is gone for good."""
         self._pause.stop()
-        self.shelf.empty_trash()
+        self._context.tasks.quick(lambda _: self.shelf.empty_trash(), lambda _: None, self._failed)
 
     def _show(self, result: tuple[str, Any]) -> None:
         text, found = result
@@ -211,7 +210,7 @@ class ConversationList(QFrame):
                 then()
             self.refresh()
 
-        self._context.tasks.call(lambda _: work(), done, self._failed, CHAT)
+        self._context.tasks.quick(lambda _: work(), done, self._failed)
 
     def _picked(self) -> None:
         row: Row | None = self.rows.currentIndex().data(ROW)

@@ -56,6 +56,15 @@ def size_words(size: float) -> str:
     return QCoreApplication.translate("Dialogs", "{} bytes").format(round(size))
 
 
+def time_words(left_s: float) -> str:
+    """A stretch of time still to come, roughly."""
+    if left_s < 90:
+        return QCoreApplication.translate("Dialogs", "{} s").format(max(1, round(left_s)))
+    if left_s < 5400:
+        return QCoreApplication.translate("Dialogs", "{} min").format(round(left_s / 60))
+    return QCoreApplication.translate("Dialogs", "{} h").format(f"{left_s / 3600:.1f}")
+
+
 def _show(box: QMessageBox) -> None:
     box.finished.connect(box.deleteLater)
     box.open()

@@ -16,7 +16,6 @@ from aether.errors import AetherError
 from aether.gui.context import Context
 from aether.gui.markdown import blocks, html
 from aether.gui.phrases import fault_words, outcome_words, tr
-from aether.gui.tasks import CHAT
 from aether.records import Hit
 
 Naming = Callable[[str], str]
@@ -89,7 +88,8 @@ def export(
         except AetherError as error:
             failed(error)
     else:
-        context.tasks.call(lambda _: write(path, title, tuple(exchanges), name), done, failed, CHAT)
+        told = tuple(exchanges)
+        context.tasks.quick(lambda _: write(path, title, told, name), done, failed)
 
 
 def write(path: Path, title: str, exchanges: Sequence[Exchange], name: Naming) -> None:

@@ -55,7 +55,8 @@ class PassageCard(QFrame):
         )
         self.open.setAutoDefault(False)
         self.open.setToolTip(hit.url or hit.path)
-        self.open.setVisible(self._place is not None)
+        if self._place is None:
+            self.open.hide()
         self.open.clicked.connect(self._open)
         foot = QHBoxLayout()
         score = self.tr("match {}").format(f"{hit.score:.2f}")

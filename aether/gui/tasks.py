@@ -1,7 +1,8 @@
 """Threads live here and nowhere else in the window.
 
-One worker thread steps the generators of the engine, a few more fetch; results cross to the window
-through one long-lived bridge. Nothing that a worker owns is a QObject.
+One worker steps the generators of the engine, one clerk reads and writes small files while the
+worker waits for the model, a few more fetch. Results cross to the window through one long-lived
+bridge. Nothing that a worker owns is a QObject.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Job:
     priority: int = NORMAL
     cancel: Cancel = field(default_factory=Cancel)
     steps: Iterator[Any] | None = None
+    small: bool = False  # one of the clerk's
     over: bool = False
 
     def stop(self) -> None:
@@ -61,6 +63,11 @@ class Bridge(QObject):
             self._pending.set()
             self.woken.emit()
 
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is still to be delivered."""
+        return not self._calls.empty()
+
     @Slot()
     def deliver(self) -> None:
         """Run what was posted, for at most one slice; the rest after the window had its turn."""
@@ -77,29 +84,58 @@ class Bridge(QObject):
             self.woken.emit()
 
 
-class Tasks:
-    """The workers: one for model and store, which always steps the most urgent job, and helpers."""
+class Lane:
+    """A thread that always steps its most urgent job."""
 
-    def __init__(self) -> None:
-        self.bridge = Bridge()
+    def __init__(self, name: str, step: Callable[[Job], bool]) -> None:
+        self._step = step
         self._heap: list[tuple[int, int, Job]] = []
         self._order = itertools.count()
         self._changed = threading.Condition()
-        self._jobs: set[Job] = set()
         self._closing = False
-        self._worker = threading.Thread(target=self._run, name="aether-worker")
-        self._worker.start()
+        self.thread = threading.Thread(target=self._run, name=name)
+        self.thread.start()
+
+    def add(self, job: Job) -> None:
+        """Queue a job behind those that are as urgent."""
+        with self._changed:
+            heapq.heappush(self._heap, (job.priority, next(self._order), job))
+            self._changed.notify()
+
+    def close(self) -> None:
+        """End when nothing is left."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._heap and not self._closing:
+                    self._changed.wait()
+                if not self._heap:
+                    return
+                _, order, job = heapq.heappop(self._heap)
+            if not self._step(job):
+                with self._changed:
+                    heapq.heappush(self._heap, (job.priority, order, job))
+
+
+class Tasks:
+    """The threads: one for model and store, one for small files, and helpers that fetch."""
+
+    def __init__(self) -> None:
+        self.bridge = Bridge()
+        self.closing = False  # the window is on its way out
+        self._jobs: set[Job] = set()
+        self._worker = Lane("aether-worker", self._step)
+        self._clerk = Lane("aether-clerk", self._step)
         self._helpers: list[threading.Thread] = []
 
     @property
     def busy(self) -> bool:
         """Whether any job is waiting or under way."""
         return bool(self._jobs)
-
-    @property
-    def closing(self) -> bool:
-        """Whether the window is on its way out."""
-        return self._closing
 
     def submit(
         self,
@@ -109,12 +145,7 @@ class Tasks:
         priority: int = NORMAL,
     ) -> Job:
         """Queue a generator for the one worker; a more urgent job is stepped first."""
-        job = Job(work, on_item, on_done, priority)
-        self._jobs.add(job)
-        with self._changed:
-            heapq.heappush(self._heap, (priority, next(self._order), job))
-            self._changed.notify()
-        return job
+        return self._queue(Job(work, on_item, on_done, priority), self._worker)
 
     def call(
         self,
@@ -123,13 +154,19 @@ class Tasks:
         on_error: Callable[[Exception], None],
         priority: int = NORMAL,
     ) -> Job:
-        """Queue one call; its result is delivered on the window's thread."""
+        """Queue one call for the worker; its result is delivered on the window's thread."""
+        return self._queue(_one(function, on_result, on_error, priority), self._worker)
 
-        def done(error: Exception | None) -> None:
-            if error is not None:
-                on_error(error)
-
-        return self.submit(lambda cancel: (function(cancel),), on_result, done, priority)
+    def quick(
+        self,
+        function: Callable[[Cancel], Any],
+        on_result: Callable[[Any], None],
+        on_error: Callable[[Exception], None],
+    ) -> Job:
+        """Queue one call for the clerk: it touches neither model nor store, and never waits."""
+        job = _one(function, on_result, on_error, NORMAL)
+        job.small = True
+        return self._queue(job, self._clerk)
 
     def aside(
         self,
@@ -147,30 +184,26 @@ class Tasks:
 
     def close(self, wait_s: float = 10.0) -> bool:
         """Stop everything and wait for the threads; True where all ended in time."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
+        self.closing = True
         for job in list(self._jobs):
-            job.stop()
+            if not job.small:  # what the clerk has in hand is quick, and worth keeping
+                job.stop()
+        self._worker.close()
+        self._clerk.close()
+        threads = (self._worker.thread, self._clerk.thread, *self._helpers)
         end = time.monotonic() + wait_s
-        for thread in (self._worker, *self._helpers):
+        for thread in threads:
             while thread.is_alive() and time.monotonic() < end:
                 thread.join(0.02)
                 self.bridge.deliver()
-        self.bridge.deliver()
-        return not any(t.is_alive() for t in (self._worker, *self._helpers))
+        while self.bridge.waiting:
+            self.bridge.deliver()
+        return not any(t.is_alive() for t in threads)
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._heap and not self._closing:
-                    self._changed.wait()
-                if not self._heap:
-                    return
-                _, order, job = heapq.heappop(self._heap)
-            if not self._step(job):
-                with self._changed:
-                    heapq.heappush(self._heap, (job.priority, order, job))
+    def _queue(self, job: Job, lane: Lane) -> Job:
+        self._jobs.add(job)
+        lane.add(job)
+        return job
 
     def _finish(self, job: Job) -> None:
         while not self._step(job):
@@ -201,3 +234,20 @@ class Tasks:
 
         self.bridge.post(deliver)
         return True
+
+
+def _one(
+    function: Callable[[Cancel], Any],
+    on_result: Callable[[Any], None],
+    on_error: Callable[[Exception], None],
+    priority: int,
+) -> Job:
+    def done(error: Exception | None) -> None:
+        if error is not None:
+            on_error(error)
+
+    return Job(lambda cancel: _steps(function, cancel), on_result, done, priority)
+
+
+def _steps(function: Callable[[Cancel], Any], cancel: Cancel) -> Iterator[Any]:
+    yield function(cancel)

@@ -238,6 +238,9 @@ def style_sheet(c: Colours) -> str:
     QPushButton[role="pill-warn"] {{ color: {c.warn}; border-color: {c.warn}; }}
     QPushButton[role="pill-good"]:hover, QPushButton[role="pill-warn"]:hover {{
         background: {c.raised}; }}
+    QFrame[role="drop"], QFrame[role="drop-over"] {{ background: {c.surface};
+        border: 1px dashed {c.muted}; border-radius: 8px; }}
+    QFrame[role="drop-over"] {{ background: {c.selection}; border-color: {c.accent}; }}
     QFrame[role="bar"] {{ background: {c.window}; border: 0; border-right: 1px solid {c.border}; }}
     QLabel[role="title"] {{ font-size: 18pt; font-weight: 600; }}
     QLabel[role="heading"] {{ font-weight: 600; }}

@@ -17,8 +17,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer, QtMsgType
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QtMsgType
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from aether.engine import Engine
 from aether.gui.app import make_application
@@ -69,6 +69,32 @@ def _no_leaks(qapp: QApplication) -> Iterator[None]:
     assert not left, f"windows left: {left}"
     late = running_timers() - timers
     assert not late, f"timers left: {late}"
+
+
+class Watch(QObject):
+    """Notes every window that comes up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            kind = watched.windowType()
+            calm = (Qt.WindowType.Popup, Qt.WindowType.ToolTip, Qt.WindowType.Dialog)
+            if kind not in calm and not isinstance(watched, QMainWindow):
+                self.seen.append(f"{type(watched).__name__} {watched.accessibleName()}")
+        return False
+
+
+@pytest.fixture(autouse=True)
+def _no_flashes(qapp: QApplication) -> Iterator[None]:
+    """No part of the window comes up as a window of its own."""
+    watch = Watch()
+    qapp.installEventFilter(watch)
+    yield
+    qapp.removeEventFilter(watch)
+    assert not watch.seen, watch.seen
 
 
 def settle() -> None:
@@ -140,6 +166,3 @@ def open_desk(qapp: QApplication, home: Path, seeded: Path) -> Iterator[Opener]:
 def desk(open_desk: Opener, model: ModelServer) -> Desk:
     """A window over the scripted model."""
     return open_desk(model)
-
-
-__all__ = ["QObject", "QThread", "QWidget"]

@@ -33,7 +33,8 @@ class Desk:
             application, home, f"aether-test-{id(self)}", lambda: engine
         )
         self._open = True
-        self.settle()
+        self.window.activateWindow()
+        self.until(self.window.isActiveWindow, "the window in front")
 
     # --- parts --------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class KnowledgePanel(Panel):
             ),
         )  # fmt: skip
         context.wishes.settings_changed.connect(self._changed)
-        context.wishes.knowledge_changed.connect(self.count)
+        context.wishes.knowledge_counted.connect(self._counted)
         self.count()
 
     def count(self) -> None:
@@ -70,6 +70,12 @@ class KnowledgePanel(Panel):
             return engine.store.stats()
 
         self._context.tasks.call(stats, self._show, self._no_stats)
+
+    def _counted(self, found: object) -> None:
+        if isinstance(found, dict):
+            self._show(found)
+        elif isinstance(found, Exception):
+            self._no_stats(found)
 
     def _changed(self) -> None:
         self.fields.refresh()

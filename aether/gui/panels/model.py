@@ -44,7 +44,8 @@ class ModelPanel(Panel):
         self.downloads = Downloads(context, saver)
         self.add(self.downloads)
         self._add_limits()
-        context.wishes.settings_changed.connect(self._changed)
+        context.wishes.settings_changed.connect(self.fields.refresh)
+        context.wishes.server_changed.connect(self._show_server_now)
         self.ask_now()
         self.look()
 
@@ -73,6 +74,12 @@ class ModelPanel(Panel):
 
         self._context.tasks.call(ask, self._show_now, self._show_fault)
 
+    def _show_server_now(self, found: object) -> None:
+        if isinstance(found, ModelInfo):
+            self._show_now(found)
+        elif isinstance(found, Exception):
+            self._show_fault(found)
+
     def _show_now(self, info: ModelInfo) -> None:
         words = self.tr("{} by {}, window of {} tokens").format(
             info.id, KINDS.get(info.server, info.server), f"{info.context:,}"
@@ -81,7 +88,6 @@ class ModelPanel(Panel):
         restyle(self.now, "")
         self.advice.setText("\n".join(p for p in (info.base_url, info.note) if p))
         self.advice.show()
-        self._context.wishes.server_changed.emit(info)
 
     def _show_fault(self, error: Exception) -> None:
         what, where, advice = fault_words(error)
@@ -89,7 +95,6 @@ class ModelPanel(Panel):
         restyle(self.now, "warn")
         self.advice.setText("\n".join(p for p in (where, advice) if p))
         self.advice.show()
-        self._context.wishes.server_changed.emit(error)
 
     def try_it(self) -> None:
         """Ask one short question; the button stops it again."""
@@ -226,7 +231,3 @@ class ModelPanel(Panel):
             ("llm.total_s", self.tr("Whole answer")),
         ):
             self.fields.number(card, key, name, (1, 7200, 10), unit=unit)
-
-    def _changed(self) -> None:
-        self.fields.refresh()
-        self.ask_now()
