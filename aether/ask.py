@@ -161,6 +161,7 @@ def _try(
         journal.break_off(answer.finish)
         raise Cancelled if answer.finish == "cancelled" else AetherError(answer.error)
     scored = score(answer, prompt.hits, *pre, kit.threshold)
+    journal.scores.append((agent, scored, answer.forged))
     attempt = Attempt(agent, pre[0], scored.value, True, answer.text, prompt.hits)
     journal.end(attempt)
     yield Scored(agent, scored)

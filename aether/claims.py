@@ -156,11 +156,12 @@ def _of_line(line: str) -> list[str]:
 
 
 def is_checkable(statement: str) -> bool:
-    """Whether a statement asserts something: a number, a name, or a factual verb."""
+    """Whether a statement asserts something: a number, a name, a factual verb, or a citation."""
     bare = without_markers(statement).strip("*_ ")
     if bare.endswith(("?", ":")) or _NOT_A_CLAIM.match(bare) or len(bare.split()) < 3:
         return bool(cited(statement)) and len(bare.split()) >= 2 and not bare.endswith("?")
-    return bool(numbers(bare) or names(bare) or _FACT_VERBS & set(words(bare)))
+    asserts = numbers(bare) or names(bare) or _FACT_VERBS & set(words(bare))
+    return bool(asserts or cited(statement))
 
 
 def numbers(text: str) -> frozenset[tuple[str, str]]:

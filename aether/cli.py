@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aether import __version__, verbs
+from aether import __version__, auditverbs, verbs
 from aether.errors import AetherError, Cancelled
 from aether.settings import default_home
 
@@ -148,6 +148,8 @@ def _record_verbs(verb: Verb, family: Family) -> None:
     listing.add_argument("-n", type=int, default=20, metavar="N", help="how many")
     show = verb("show", verbs.audit_show, "one run", runs)
     show.add_argument("id", nargs="?", default="last")
+    again = verb("replay", auditverbs.replay, "decide a run again, and print what differs", runs)
+    again.add_argument("id", nargs="?", default="last", metavar="RUN")
     verb("verify", verbs.audit_verify, "check that no line was changed", runs)
     verb("doctor", verbs.doctor, "check what Aether needs, and how to mend it")
 

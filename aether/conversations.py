@@ -18,7 +18,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 
 from aether.errors import AetherError
-from aether.events import Event, Finished, Planned, Retrieved, Routed, Scored
+from aether.events import Event, Finished, Notice, Planned, Retrieved, Routed, Scored
 from aether.records import Confidence, Outcome, Plan, Question, Retrieval, Route, Run, Turn, as_json
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
@@ -78,7 +78,10 @@ def kept(home: Path, question: Question, events: Iterable[Event]) -> Iterator[Ev
     for event in events:
         exchange = after(exchange, event)
         if isinstance(event, Finished) and question.conversation:
-            add_exchange(home, question.conversation, exchange)
+            try:
+                add_exchange(home, question.conversation, exchange)
+            except AetherError as error:  # the answer is worth more than its place in a list
+                yield Notice(str(error))
         yield event
 
 

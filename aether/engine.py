@@ -36,6 +36,7 @@ from aether.steps.route import route
 if TYPE_CHECKING:
     from aether.embed import SentenceEmbedder
     from aether.protocols import Model
+    from aether.replay import Replay
     from aether.store import LanceStore
     from aether.trial import Seen, Trial
     from aether.web import WebDoor
@@ -252,6 +253,13 @@ class Engine:
         from aether.rescore import rescore
 
         return rescore(item, self.tree, self.lexicon, self.settings.confidence.threshold)
+
+    def replay(self, record: Mapping[str, Any]) -> Replay:
+        """Decide a recorded run again with today's files; nothing is looked up or generated."""
+        from aether.replay import replay
+
+        threshold = self.settings.confidence.threshold
+        return replay(record, self.tree, self.lexicon, self.library, threshold)
 
     def _kit(self) -> line.Kit:
         web, settings = self.settings.web, self.settings

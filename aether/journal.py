@@ -17,6 +17,7 @@ from typing import Any
 from aether import __version__
 from aether.records import (
     Attempt,
+    Confidence,
     Hit,
     Outcome,
     Plan,
@@ -47,6 +48,9 @@ class Journal:
     plans: list[Plan] = field(default_factory=list[Plan])
     retrievals: list[Retrieval] = field(default_factory=list[Retrieval])
     prompts: list[Prompt] = field(default_factory=list[Prompt])
+    scores: list[tuple[str, Confidence, int]] = field(  # expert, terms and claims, forged markers
+        default_factory=list[tuple[str, Confidence, int]]
+    )
     under_way: Attempt | None = None  # the attempt that the model is writing
     shown: list[str] = field(default_factory=list[str])  # its words so far
     usage: Usage = Usage()
@@ -144,6 +148,10 @@ class Journal:
             ],
             "prompts": [
                 {**as_json(p), "hits": [hit.n for hit in p.hits]} for p in self.prompts
+            ],
+            "scores": [
+                {"agent": agent, "forged": forged, **as_json(scored)}
+                for agent, scored, forged in self.scores
             ],
             "model": self.model,
             "rules": rules,

@@ -27,6 +27,7 @@ from aether.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from aether.models import PACKAGED
 from aether.probe import Probe, uses_environment
 from aether.records import ModelDelta, ModelEnd, ModelInfo, Prompt, Usage
 from aether.servers import PLACES, Server, count, find_server, window_of
@@ -37,6 +38,7 @@ from aether.wire import Limits, Watch, Wire, read_events
 if TYPE_CHECKING:
     import openai
 
+TRYOUT_TOKENS = 240  # the packaged model has nothing more to say, but would say it slowly
 FRESH_S = 10.0  # seconds for which what is known of the server is not asked again
 COUNTED = 512  # texts whose token count is remembered
 _PER_MESSAGE = 6  # tokens that a chat template adds to each message, about
@@ -236,7 +238,7 @@ class OpenAIModel:
                     model=server.model or "default",
                     messages=cast(Any, shape(prompt.messages, merge_system=quirks.merge_system)),
                     stream=True,
-                    **parameters(quirks, prompt.temperature, prompt.max_tokens),
+                    **parameters(quirks, prompt.temperature, _most(server, prompt)),
                 ) as stream,
             ):
                 for event in read_events(stream.response.iter_bytes()):
@@ -308,6 +310,10 @@ class OpenAIModel:
         """Let go of sockets and of the embedded server."""
         self._probe.close()
         self._embedded.close()
+
+
+def _most(server: Server, prompt: Prompt) -> int:
+    return min(prompt.max_tokens, TRYOUT_TOKENS) if server.model == PACKAGED else prompt.max_tokens
 
 
 def _words(body: str) -> str:

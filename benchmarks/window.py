@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -37,32 +38,46 @@ CONVERSATIONS = 2_000
 TICK_MS = 2
 STARTS = 5
 
-_PARAGRAPH = (
-    "An **OSPF** area border router summarises prefixes with `area 1 range 10.1.0.0/16` [{n}]. "
-    "The hello timer is 10 seconds on a broadcast network and 30 seconds on NBMA [{n}], and both "
-    "ends must agree, or the adjacency stays in *INIT*.\n\n"
-)
-_LIST = "".join(f"{i}. Step {i} sets `ip ospf cost {i}0` on the uplink [2].\n" for i in range(1, 9))
-_TABLE = (
-    "| Area | Prefix | Next hop | Note |\n|---|---|---|---|\n"
-    + "".join(f"| {i} | 10.{i}.0.0/16 | 192.0.2.{i} | stub without summary |\n" for i in range(40))
-    + "\n"
-)
-_CODE = (
-    "```python\n"
-    + "".join(f"route_{i} = Network('10.{i}.0.0/16')  # area {i}\n" for i in range(45))
-    + "```\n\n"
-)
+_WORDS = [
+    "router", "area", "prefix", "summary", "adjacency", "hello", "timer", "uplink", "spine", "leaf",
+    "border", "neighbour", "route", "metric", "cost", "tunnel", "segment", "firewall", "policy",
+    "gateway", "failover", "region", "site", "branch", "carrier", "latency", "queue", "marking",
+    "shaping", "radius", "certificate", "roaming", "channel", "profile", "tenant", "account",
+]  # fmt: skip
+
+
+def sentence(rng: random.Random) -> str:
+    """Words about networks, with a citation and some marks; no two are alike."""
+    words = rng.choices(_WORDS, k=14)
+    words[2], words[7] = f"**{words[2]}**", f"`{words[7]} {rng.randrange(4096)}`"
+    return f"{' '.join(words).capitalize()} [{rng.randrange(1, 9)}]. "
 
 
 def answer(length: int) -> str:
-    """An answer of at least so many characters with headings, lists, tables and code."""
-    out, n = "", 0
+    """An answer of so many characters with headings, lists, tables and code."""
+    rng, out, n = random.Random(1), "", 0
     while len(out) < length:
         n += 1
-        out += f"## Part {n}\n\n" + _PARAGRAPH.format(n=n % 8 + 1) * 3 + _LIST + "\n"
-        out += (_TABLE, _CODE)[n % 2]
+        out += f"## Part {n}\n\n" + "".join(sentence(rng) for _ in range(6)) + "\n\n"
+        out += "".join(f"{i}. {sentence(rng)}\n" for i in range(1, 9)) + "\n"
+        out += _table(rng) if n % 2 else _code(rng)
     return out[:length]
+
+
+def _table(rng: random.Random) -> str:
+    rows = "".join(
+        f"| {i} | 10.{rng.randrange(256)}.0.0/16 | {rng.choice(_WORDS)} | {sentence(rng)}|\n"
+        for i in range(40)
+    )
+    return "| Area | Prefix | Next hop | Note |\n|---|---|---|---|\n" + rows + "\n"
+
+
+def _code(rng: random.Random) -> str:
+    lines = "".join(
+        f"{rng.choice(_WORDS)}_{i} = Network('10.{rng.randrange(256)}.0.0/16')  # {sentence(rng)}\n"
+        for i in range(45)
+    )
+    return "```python\n" + lines + "```\n\n"
 
 
 class Ticker(QObject):
@@ -76,10 +91,12 @@ class Ticker(QObject):
         self._timer.timeout.connect(self._tick)
 
     def start(self) -> None:
+        """Begin to tick."""
         self._last = (time.perf_counter(), time.thread_time())
         self._timer.start()
 
     def stop(self) -> dict[str, float]:
+        """The gaps so far, in milliseconds."""
         self._timer.stop()
         clock = sorted(g for g, _ in self.gaps)
         return {
@@ -108,12 +125,32 @@ def wait(until: Callable[[], Any], seconds: float = 180.0) -> None:
         loop.exec()
 
 
+# the program as `aether` starts it, closed as soon as it stands
+_START = """
+import json, time, psutil
+from aether import cli
+from aether.gui import app
+from PySide6.QtCore import QTimer
+began = psutil.Process().create_time()
+class Timed(app.MainWindow):
+    def showEvent(self, event):
+        super().showEvent(event)
+        self.shown = time.time() - began
+    def furnish(self, context):
+        super().furnish(context)
+        print(json.dumps({"shown_s": self.shown, "furnished_s": time.time() - began}), flush=True)
+        QTimer.singleShot(0, self.close)
+app.MainWindow = Timed
+raise SystemExit(cli.main([]))
+"""
+
+
 def start_up(home: Path) -> dict[str, Any]:
     """Seconds from the start of the process to the first window on the screen, and to furnished."""
     shown, furnished = list[float](), list[float]()
     for _ in range(STARTS):
         run = subprocess.run(
-            [sys.executable, "-m", "benchmarks.window", "--start"],
+            [sys.executable, "-c", _START],
             env={**os.environ, "AETHER_HOME": str(home), "AETHER_WEB__ENABLED": "false"},
             capture_output=True, text=True, check=True,
         )  # fmt: skip
@@ -121,30 +158,6 @@ def start_up(home: Path) -> dict[str, Any]:
         shown.append(told["shown_s"])
         furnished.append(told["furnished_s"])
     return {"shown_s": spread(shown), "furnished_s": spread(furnished), "wanted_s": 1.0}
-
-
-def start_here() -> None:
-    """The program as `aether` starts it, closed as soon as it stands; prints its times."""
-    import psutil
-
-    from aether import cli
-    from aether.gui import app
-
-    began = psutil.Process().create_time()
-
-    class Timed(app.MainWindow):
-        def showEvent(self, event: Any) -> None:
-            super().showEvent(event)
-            self.shown = time.time() - began
-
-        def furnish(self, context: Any) -> None:
-            super().furnish(context)
-            told = {"shown_s": self.shown, "furnished_s": time.time() - began}
-            print(json.dumps(told), flush=True)
-            QTimer.singleShot(0, self.close)
-
-    app.MainWindow = Timed  # type: ignore[misc]
-    sys.exit(cli.main([]))
 
 
 @contextmanager
@@ -290,9 +303,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if "--start" in sys.argv:
-        start_here()
-    elif "--serve" in sys.argv:
+    if "--serve" in sys.argv:
         serve_here(int(sys.argv[-2]), int(sys.argv[-1]))
     else:
         main()

@@ -96,7 +96,6 @@ class Answer(QWidget):
         return found
 
     def _show(self, done: list[Block], live: list[Block]) -> None:
-        self.setUpdatesEnabled(False)
         if self._fixed and isinstance(last := self._parts[self._fixed - 1], Prose):
             last.truncate()
         for block in done:
@@ -108,7 +107,6 @@ class Answer(QWidget):
             self._drop(self._parts.pop())
         for part in self._parts[max(0, self._fixed - 1 - len(done)) :]:
             part.fit()
-        self.setUpdatesEnabled(True)
         self.grown.emit()
 
     def _place(self, block: Block, at: int, final: bool) -> int:

@@ -36,6 +36,8 @@ class Inspector(QTabWidget):
         self.setDocumentMode(True)
         self.setMinimumWidth(300)
         self.setAccessibleName(self.tr("Inspector"))
+        self._stale: set[int] = set()
+        self.currentChanged.connect(lambda _: self._fill())
         self.sureness.pointed.connect(self.pointed)
         self.sureness.picked.connect(self._show_evidence)
         self.show_exchange(self._exchange)
@@ -43,17 +45,30 @@ class Inspector(QTabWidget):
     def set_experts(self, experts: Sequence[Expert]) -> None:
         """Names for the ids."""
         self._names = {e.id: e.name for e in experts}
+        self.why.forget()
         self.show_exchange(self._exchange)
 
     def show_exchange(self, exchange: Exchange) -> None:
         """Show what is known of this exchange so far."""
         self._exchange = exchange
         hits = hits_of(exchange)
-        self.why.show_exchange(exchange, lambda agent: self._names.get(agent, agent))
-        self.passages.show_hits(hits)
-        self.sureness.show_exchange(exchange)
         title = self.tr("Sources ({})").format(len(hits)) if hits else self.tr("Sources")
         self.setTabText(SOURCES, title)
+        self._stale = {WHY, SOURCES, CONFIDENCE}
+        self._fill()
+
+    def _fill(self) -> None:
+        """Fill the tab that can be seen; the others when they are turned to."""
+        tab = self.currentIndex()
+        if tab not in self._stale:
+            return
+        self._stale.discard(tab)
+        if tab == WHY:
+            self.why.show_exchange(self._exchange, lambda a: self._names.get(a, a))
+        elif tab == SOURCES:
+            self.passages.show_hits(hits_of(self._exchange))
+        else:
+            self.sureness.show_exchange(self._exchange)
 
     def open_source(self, number: int, evidence: str = "") -> None:
         """Bring a passage into view."""

@@ -175,6 +175,7 @@ def style_sheet(c: Colours) -> str:
     QPushButton[role="primary"]:disabled {{ background: {c.raised}; color: {c.muted};
         border-color: {c.border}; }}
     QPushButton[role="danger"] {{ color: {c.bad}; }}
+    QPushButton[role="danger"]:disabled {{ color: {c.muted}; }}
     QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px;
         padding: 5px; }}
     QToolButton:hover {{ background: {c.raised}; }}
@@ -183,6 +184,7 @@ def style_sheet(c: Colours) -> str:
     QListView, QTreeView, QTableView {{ background: {c.surface}; border: 1px solid {c.border};
         border-radius: 6px; outline: 0; alternate-background-color: {c.window}; }}
     QListView::item, QTreeView::item {{ padding: 5px 6px; border-radius: 4px; }}
+    QTableView::item {{ padding: 0 6px; }}
     QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {{
         background: {c.selection}; color: {c.text}; }}
     QHeaderView::section {{ background: {c.window}; color: {c.muted}; border: 0;
@@ -205,6 +207,7 @@ def style_sheet(c: Colours) -> str:
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 4px; }}
     QSplitter::handle {{ background: {c.border}; }}
     QSplitter::handle:horizontal {{ width: 1px; }}
+    QSplitter::handle:vertical {{ height: 1px; }}
     QStatusBar {{ background: {c.window}; border-top: 1px solid {c.border}; color: {c.muted}; }}
     QStatusBar::item {{ border: 0; }}
     QMenu {{ background: {c.surface}; border: 1px solid {c.border}; padding: 4px; }}

@@ -26,6 +26,7 @@ def warm(context: Context) -> None:
             yield "experts", engine.lexicon
             engine.seed(cancel)
             yield "knowledge", engine.store.stats()
+            yield "embedder", len(engine.embedder.encode(("ready",)))
         except AetherError as error:
             yield "knowledge", error
 

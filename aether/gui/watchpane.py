@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, Qt, QTimer
@@ -23,11 +24,13 @@ from aether.gui.dialogs import complain
 from aether.gui.ingestion import Ingestion
 from aether.gui.tasks import Job
 from aether.gui.widgets import label, lines_label
+from aether.ingest import listed
 from aether.library import Watched, load_watched, save_watched, suggest_namespace
 from aether.watching import Stamp, changed, load_stamps, save_stamps, stamps
 
 SETTLE_MS = 1500  # after the last change, so that a copy under way is not read half
 MOST_FOLDERS = 2000  # that the system is asked to watch
+SAMPLE = 200  # names that tell what a folder is about
 ROW = Qt.ItemDataRole.UserRole
 Seen = tuple[Watched, dict[str, Stamp], tuple[str, ...]]  # folder, stamps now, what is new
 
@@ -75,7 +78,8 @@ class WatchPane(QWidget):
         engine = self._context.engine
 
         def work(_: Cancel) -> Iterator[Watched]:
-            found = suggest_namespace([f"{folder}/x"], engine.tree, engine.lexicon)
+            names = [f"{folder}/x", *(path for path, _ in islice(listed([Path(folder)]), SAMPLE))]
+            found = suggest_namespace(names, engine.tree, engine.lexicon)
             yield Watched(Path(folder).resolve().as_posix(), found.namespace)
 
         self._context.tasks.aside(work, self._watch, self._failed)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QScrollArea, QTreeView, QVBox
 from aether.conversations import Exchange
 from aether.gui.phrases import column_words, decision_words, route_words
 from aether.gui.widgets import label, lines_label
-from aether.records import Attempt, Candidate, Run
+from aether.records import Attempt, Candidate, Plan, Route, Run
 
 
 class PointsTable(QTreeView):
@@ -77,6 +77,14 @@ def _bold(items: Iterable[QStandardItem]) -> None:
         item.setFont(font)
 
 
+def _plan_of(exchange: Exchange) -> Plan | None:
+    """Where the expert looked whose answer is shown, else the newest one."""
+    agent = exchange.run.agent if exchange.run else ""
+    plans = [look.plan for look in exchange.looks if look.plan]
+    own = [plan for plan in plans if plan.agent == agent] or plans
+    return own[-1] if own else None
+
+
 class Why(QScrollArea):
     """The first tab of the inspector."""
 
@@ -84,6 +92,7 @@ class Why(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self._shown: tuple[Route | None, Plan | None] = (None, None)
         self.title = lines_label("", "heading")
         self.reason = lines_label("", "muted")
         self.experts = PointsTable(self.tr("Expert"), self.tr("Points"))
@@ -104,9 +113,21 @@ class Why(QScrollArea):
         column.addStretch(1)
         self.setWidget(inner)
 
+    def forget(self) -> None:
+        """Names have changed: fill everything anew the next time."""
+        self._shown = (None, None)
+
     def show_exchange(self, exchange: Exchange, name: Callable[[str], str]) -> None:
-        """Everything that is known so far."""
-        route = exchange.route
+        """Everything that is known so far; a table that is shown already is left alone."""
+        route, plan = exchange.route, _plan_of(exchange)
+        if route is None or route is not self._shown[0]:
+            self._show_route(route, name)
+        if plan is None or plan is not self._shown[1]:
+            self._show_places(plan)
+        self._shown = (route, plan)
+        self._show_climb(exchange.run, name)
+
+    def _show_route(self, route: Route | None, name: Callable[[str], str]) -> None:
         self.title.setText(name(route.agent) if route else self.tr("No expert yet"))
         if route:
             words = (route_words(route), decision_words(route, name), route.reason)
@@ -115,14 +136,8 @@ class Why(QScrollArea):
         else:
             self.reason.setText(self.tr("The score table is shown once a question is asked."))
         self.experts.setVisible(bool(route and route.candidates))
-        self._show_places(exchange)
-        self._show_climb(exchange.run, name)
 
-    def _show_places(self, exchange: Exchange) -> None:
-        agent = exchange.run.agent if exchange.run else ""
-        plans = [look.plan for look in exchange.looks if look.plan]
-        own = [p for p in plans if p.agent == agent] or plans
-        plan = own[-1] if own else None
+    def _show_places(self, plan: Plan | None) -> None:
         for widget in (self.places_head, self.query, self.places):
             widget.setVisible(plan is not None)
         if plan:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -72,7 +73,8 @@ def _write(log: FileIO, data: bytes) -> None:
             done += log.write(data[done:])
         os.fsync(log.fileno())
     except OSError:
-        log.truncate(start)
+        with suppress(OSError):
+            log.truncate(start)
         raise
 
 

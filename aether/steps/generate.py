@@ -62,7 +62,7 @@ def goes_round(text: str) -> bool:
 
     Blank and short lines do not count: a table rule or a closing brace may well come often.
     """
-    lines = [line.strip() for line in text.splitlines()[:-1]]
+    lines = [line.strip() for line in text.split("\n")[:-1]]  # the last is still being written
     long = [line for line in lines[-40:] if len(line) >= 40]
     return bool(long) and long.count(long[-1]) >= 3
 

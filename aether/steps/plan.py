@@ -6,6 +6,7 @@ Same style as routing: points in columns that sum, so that `aether plan` can pri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from aether.agents import AgentTree
 from aether.records import Candidate, Plan
@@ -25,9 +26,9 @@ def plan(
     lessons: Mapping[str, float] | None = None,
 ) -> Plan:
     """Score every place, pick one to three sites, and name the namespaces this expert sees."""
-    toks = tokens(question)
+    asked = _spaced(question)
     table = sorted(
-        (_row(s, toks, agent, tree, lessons or {}) for s in library.sources.values()),
+        (_row(s, asked, agent, tree, lessons or {}) for s in library.sources.values()),
         key=lambda row: -row.score,
     )
     sites = [r for r in table if library.sources[r.agent].kind == "web" and r.score > 0]
@@ -50,7 +51,7 @@ def plan(
 def search_query(question: str) -> str:
     """The words for a search engine: the question without filler, at most 16 words."""
     kept = [w for w in words(question) if w not in STOP_WORDS and (len(w) > 1 or w.isdigit())]
-    return " ".join(list(dict.fromkeys(kept))[:16]) or question[:120]
+    return " ".join((list(dict.fromkeys(kept)) or question[:120].split())[:16])
 
 
 def _pick(sites: Sequence[Candidate]) -> list[Candidate]:
@@ -61,7 +62,7 @@ def _pick(sites: Sequence[Candidate]) -> list[Candidate]:
 
 def _row(
     source: Source,
-    toks: tuple[str, ...],
+    asked: str,
     agent: str,
     tree: AgentTree,
     lessons: Mapping[str, float],
@@ -69,12 +70,12 @@ def _row(
     ladder = tree.ladder(agent)
     vendors = tree[agent].vendors
     ranks = [i for i, v in enumerate(vendors) if v in source.hosts or _below(v, source.hosts)]
-    named = _hits((source.name, source.vendor), toks)
+    named = _hits((source.name, source.vendor), asked)
     parts = (
         ("name", NAME * float(named > 0)),
-        ("topic", TOPIC * min(4, _hits(source.entities, toks))),
-        ("capability", CAPABILITY * min(2, _hits(source.capabilities, toks))),
-        ("keyword", KEYWORD * min(3, _hits(source.keywords, toks))),
+        ("topic", TOPIC * min(4, _hits(source.entities, asked))),
+        ("capability", CAPABILITY * min(2, _hits(source.capabilities, asked))),
+        ("keyword", KEYWORD * min(3, _hits(source.keywords, asked))),
         (
             "expert",
             EXPERT / (1 + ladder.index(_first(source, ladder))) if _knows(source, ladder) else 0,
@@ -101,7 +102,15 @@ def _below(vendor: str, hosts: Sequence[str]) -> bool:
     return any(vendor.endswith("." + host) or host.endswith("." + vendor) for host in hosts)
 
 
-def _hits(phrases: Sequence[str], toks: tuple[str, ...]) -> int:
-    """How many phrases stand whole in the question."""
-    joined = f" {' '.join(toks)} "
-    return sum(1 for p in phrases if p and f" {' '.join(tokens(p))} " in joined)
+def _hits(phrases: tuple[str, ...], asked: str) -> int:
+    """How many phrases stand whole in the question, given as `_spaced` text."""
+    return sum([phrase in asked for phrase in _spaced_all(phrases)])
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(tokens(text))} "
+
+
+@lru_cache(maxsize=4096)  # the phrases of all places are thousands, and seldom change
+def _spaced_all(phrases: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(spaced for p in phrases if (spaced := _spaced(p)).strip())

@@ -42,6 +42,7 @@ class LibraryPage(QWidget):
         self.watching = WatchPane(context, self.ingestion)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
         for page, name in (
             (self.adding, self.tr("Adding")),
             (self.contents, self.tr("Contents")),
