@@ -79,7 +79,7 @@ def _measured(home: Path, kind: Kind) -> Kept:
     if kind == "conversations":
         count = len(list((home / "conversations").glob("*.jsonl")))
     elif kind in ("runs", "feedback"):
-        count = sum(_lines(file) for file in files)
+        count = sum(_lines(file) for file in files if file.suffix == ".jsonl")
     else:
         count = len(files)
     return Kept(kind, count, size)

@@ -1,14 +1,16 @@
 """The log of runs as a list: one short line a run, and the place in the file to read it whole.
 
 Apart from `steps/audit.py`, which writes and verifies: here thousands of runs are listed without
-being held in memory.
+being held in memory. What was listed once is kept in an index beside the log, so that the next time
+only new runs are read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,7 +35,57 @@ class RunLine:
 
 
 def run_lines(path: Path, start: int = 0) -> Iterator[tuple[RunLine, ...]]:
-    """Every whole run from byte `start` on, oldest first, a batch at a time; AuditError."""
+    """Every whole run from byte `start` on, oldest first, a batch at a time; raises AuditError."""
+    if not path.exists():
+        return
+    known = _indexed(path)
+    until = known[-1].end if known else 0
+    fresh = [line for line in known if line.offset >= start]
+    for first in range(0, len(fresh), BATCH):
+        yield tuple(fresh[first : first + BATCH])
+    for batch in _read(path, max(start, until)):
+        if start <= until:  # else there would be a gap in the index
+            _keep(path, batch)
+        yield batch
+
+
+def index_of(path: Path) -> Path:
+    """Where the index of a log lies: beside it, so that both are deleted together."""
+    return path.with_suffix(".index")
+
+
+def _indexed(path: Path) -> list[RunLine]:
+    """What was listed before; nothing where the index is not of this log."""
+    found: list[RunLine] = []
+    try:
+        lines = index_of(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return found
+    for text in lines:
+        try:
+            line = RunLine(**json.loads(text))
+        except (ValueError, TypeError):  # torn, or written by another version
+            continue
+        if line.offset >= (found[-1].end if found else 0):
+            found.append(line)
+    if found:
+        try:
+            record_at(path, found[-1])
+        except AuditError:
+            with suppress(OSError):
+                index_of(path).unlink()
+            return []
+    return found
+
+
+def _keep(path: Path, lines: Iterable[RunLine]) -> None:
+    """Add to the index; a disk that is full costs time at the next start, nothing else."""
+    text = "".join(json.dumps(asdict(line)) + "\n" for line in lines)
+    with suppress(OSError), index_of(path).open("a", encoding="utf-8") as index:
+        index.write(text)
+
+
+def _read(path: Path, start: int) -> Iterator[tuple[RunLine, ...]]:
     batch: list[RunLine] = []
     try:
         with path.open("rb") as log:
@@ -47,8 +99,6 @@ def run_lines(path: Path, start: int = 0) -> Iterator[tuple[RunLine, ...]]:
                 if len(batch) >= BATCH:
                     yield tuple(batch)
                     batch = []
-    except FileNotFoundError:
-        return
     except OSError as error:
         raise _unreadable(path, error) from error
     if batch:

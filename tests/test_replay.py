@@ -21,7 +21,7 @@ from aether.lexicon import Lexicon, build_lexicon
 from aether.llm import open_model
 from aether.records import Attempt, Hit, Plan, Question, Retrieval, Turn
 from aether.replay import candidates_of, hits_of, replay
-from aether.runlog import record_at, run_lines
+from aether.runlog import index_of, record_at, run_lines
 from aether.settings import LlmSettings, Settings
 from aether.sources import SourceLibrary
 from aether.steps.audit import audit, read_log
@@ -195,6 +195,25 @@ def test_runs_are_listed_and_read_whole(home: Path, recorded: dict[str, Any]) ->
     assert [x.run for b in run_lines(log, lines[0].end) for x in b] == ["second"]
     with pytest.raises(AuditError, match="not in its place"):
         record_at(log, changed(lines[0], offset=3))
+
+
+def test_the_index_is_a_help_and_never_an_authority(home: Path, recorded: dict[str, Any]) -> None:
+    log = home / "audit" / "runs.jsonl"
+    audit(log, {**recorded, "run": "second"})
+    first = [line for batch in run_lines(log) for line in batch]
+    index = index_of(log)
+    kept = index.read_text()
+    assert len(kept.splitlines()) == 2
+    audit(log, {**recorded, "run": "third"})
+    assert [x.run for b in run_lines(log, first[-1].end) for x in b] == ["third"]
+    assert len(index.read_text().splitlines()) == 3
+    index.write_text(index.read_text() + kept + '{"torn')  # two windows, one of which crashed
+    runs = [recorded["run"], "second", "third"]
+    assert [x.run for b in run_lines(log) for x in b] == runs
+    log.unlink()
+    audit(log, {**recorded, "run": "after the purge"})
+    assert [x.run for b in run_lines(log) for x in b] == ["after the purge"]
+    assert "second" not in index.read_text()
 
 
 def test_no_log_is_an_empty_list(home: Path) -> None:

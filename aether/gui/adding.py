@@ -5,21 +5,19 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QProgressBar,
     QPushButton,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from aether.gui.controls import Choice
 from aether.gui.dialogs import counted, time_words
-from aether.gui.filetable import DONE, PROBLEMS, ROW, STATE, FileFilter, FileRow
+from aether.gui.filetable import DONE, PROBLEMS, REMARK, ROW, FileFilter, FileRow
 from aether.gui.ingestion import Ingestion
+from aether.gui.tables import PlainTable
 from aether.gui.widgets import label, lines_label
 
 WIDTHS = (300, 150, 96, 86)
@@ -115,24 +113,8 @@ class Adding(QWidget):
         lines = ["\t".join((r.path, r.state, r.remark)) for r in marked if isinstance(r, FileRow)]
         QApplication.clipboard().setText("\n".join(lines))
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setModel(self.rows)
-        table.setAccessibleName(self.tr("Files"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head = table.horizontalHeader()
-        head.setHighlightSections(False)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setStretchLastSection(True)
-        for column, width in enumerate(WIDTHS):
-            table.setColumnWidth(column, width)
-        table.setColumnWidth(STATE, WIDTHS[STATE])
+    def _make_table(self) -> PlainTable:
+        table = PlainTable(self.rows, self.tr("Files"), dict(enumerate(WIDTHS)), stretch=REMARK)
         QShortcut(
             QKeySequence.StandardKey.Copy, table, self._copy,
             context=Qt.ShortcutContext.WidgetShortcut,

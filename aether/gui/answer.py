@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor
@@ -17,11 +18,14 @@ from aether.gui.code import Code
 from aether.gui.diagram import Diagram
 from aether.gui.markdown import Block
 from aether.gui.prose import Prose
-from aether.gui.stream import Stream, split
+from aether.gui.stream import Stream
 from aether.gui.theme import Theme
 
+SLICE_S = 0.012  # seconds of showing in one go
+PORTION = 1200  # characters that are parsed in one go
 PACE_MS = 40  # at most 25 renderings a second
 SHARE = 4  # and at most a quarter of the time
+TUCK, TRIM = 3, 2  # pixels that the two parts of a table leave out where they meet
 
 Part = Prose | Code | Diagram
 
@@ -42,11 +46,13 @@ class Answer(QWidget):
         self._parts: list[Part] = []
         self._fixed = 0  # parts that hold something final
         self._cost = 0.0
+        self._backlog = ""  # text of a long answer that is not shown yet
+        self._whole = True  # nothing more will be written
         self._pace = QTimer(self, singleShot=True)
         self._pace.timeout.connect(self.refresh)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(4)
+        self._column.setSpacing(0)
         theme.changed.connect(self._restyle)
 
     @property
@@ -60,14 +66,21 @@ class Answer(QWidget):
         return tuple(self._parts)
 
     def set_text(self, text: str) -> None:
-        """Show a whole answer."""
+        """Show a whole answer; the end of a long one comes a moment later."""
         self._pace.stop()
         self._text, self._stream, self._fixed = [text], Stream(), 0
-        self._show(split(text), [])
+        self._backlog = text
+        self._whole = True
+        self._show([], [])
+        self._work_off()
 
     def feed(self, piece: str) -> None:
         """More of an answer that is being written."""
         self._text.append(piece)
+        self._whole = False
+        if self._backlog:
+            self._backlog += piece
+            return
         self._stream.feed(piece)
         if not self._pace.isActive():
             self._pace.start(max(PACE_MS, round(self._cost * SHARE)))
@@ -75,13 +88,30 @@ class Answer(QWidget):
     def finish(self) -> None:
         """Nothing more will come."""
         self._pace.stop()
-        self._show(self._stream.finish(), [])
+        self._whole = True
+        self._work_off()
 
     def refresh(self) -> None:
         """Bring what came since the last time on the screen."""
+        if self._backlog:
+            self._work_off()
+            return
         start = time.perf_counter()
         self._show(*self._stream.advance())
         self._cost = (time.perf_counter() - start) * 1000
+
+    def _work_off(self) -> None:
+        """Show what waits, for at most one slice; the rest after the window had its turn."""
+        end = time.perf_counter() + SLICE_S
+        while self._backlog and time.perf_counter() < end:
+            cut = self._backlog.find("\n", PORTION) + 1 or len(self._backlog)
+            portion, self._backlog = self._backlog[:cut], self._backlog[cut:]
+            self._stream.feed(portion)
+            self._show(*self._stream.advance())
+        if self._backlog:
+            self._pace.start(0)
+        elif self._whole:
+            self._show(self._stream.finish(), [])
 
     def light_up(self, claim: str) -> bool:
         """Put a colour behind a claim wherever it stands; "" takes it away. True where found."""
@@ -105,7 +135,10 @@ class Answer(QWidget):
             used = self._place(run, used, final=False)
         while len(self._parts) > used:
             self._drop(self._parts.pop())
-        for part in self._parts[max(0, self._fixed - 1 - len(done)) :]:
+        first = max(0, self._fixed - 1 - len(done))
+        for part, below in zip(self._parts[first:], [*self._parts[first + 1 :], None], strict=True):
+            if isinstance(part, Prose):
+                part.trimmed = TRIM * (isinstance(below, Prose) and bool(below.tucked))
             part.fit()
         self.grown.emit()
 
@@ -115,6 +148,7 @@ class Answer(QWidget):
         if not (part and self._continues(part, block)):
             part, at = self._part(block, at), at + 1
         if isinstance(part, Prose):
+            part.tucked = part.tucked or TUCK * block.joins
             part.add(block) if final else part.show_live(block)
         else:
             part.add(block.source) if final else part.show_live(block.source)
@@ -122,7 +156,7 @@ class Answer(QWidget):
 
     def _continues(self, part: Part, block: Block) -> bool:
         if isinstance(part, Prose):
-            return block.kind in ("text", "table") and not part.full
+            return block.kind in ("text", "table") and not part.full and not block.joins
         return isinstance(part, Code) and block.kind == "code" and block.joins
 
     def _part(self, block: Block, at: int) -> Part:
@@ -174,12 +208,9 @@ class Answer(QWidget):
         for part in self._parts:
             if isinstance(part, Prose):
                 part.restyle(self._theme.colours)
-        streaming = self._stream.pending or self._pace.isActive()
-        text = self.text
-        self.set_text("" if streaming else text)
-        if streaming:
-            self._text = []
-            self.feed(text)
+        whole = self._whole
+        self.set_text(self.text)
+        self._whole = whole
 
 
 _WIDGETS: dict[str, type[Prose] | type[Code] | type[Diagram]] = {"code": Code, "diagram": Diagram}
@@ -191,7 +222,8 @@ def _runs(live: list[Block]) -> list[Block]:
     for block in live:
         if out and {out[-1].kind, block.kind} <= {"text", "table"}:
             joined = out[-1].tokens + block.tokens
-            out[-1] = Block("text", joined, out[-1].source + block.source, "", out[-1].joins)
+            source = out[-1].source + block.source
+            out[-1] = replace(out[-1], tokens=joined, source=source)
         else:
             out.append(block)
     return out

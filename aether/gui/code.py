@@ -46,6 +46,12 @@ def _lexer(language: str) -> Any:
         return TextLexer(stripnl=False, ensurenl=False)
 
 
+def load_lexers() -> None:
+    """Import what colours the usual languages; takes a while, so not on the window's thread."""
+    for language in ("bash", "python", "yaml", "json", "text"):
+        _lexer(language)
+
+
 def colour_runs(code: str, language: str) -> list[Runs]:
     """For each line of `code`, which characters are which kind of word."""
     lines: list[Runs] = [[]]
@@ -187,7 +193,7 @@ class Code(QFrame):
 
     def add(self, code: str) -> None:
         """Append final lines."""
-        self._set_tail(code.split("\n"))
+        self._set_tail(code.split("\n"), final=True)
         self._fixed += self._live
         self._live = []
 
@@ -209,14 +215,17 @@ class Code(QFrame):
         super().resizeEvent(event)
         self.fit()
 
-    def _set_tail(self, tail: list[str]) -> None:
-        if tail == self._live:
+    def _set_tail(self, tail: list[str], final: bool = False) -> None:
+        if tail == self._live and not final:
             return
         same = 0
         while same < min(len(tail), len(self._live)) and tail[same] == self._live[same]:
             same += 1
         at = len(self._fixed)
-        self._colourist.lines[at:] = colour_runs("\n".join(tail), self.language)
+        if not final and len(tail) == len(self._live):  # only the last line grew: it stays plain
+            self._colourist.lines[at + len(tail) - 1 :] = [[]]
+        else:
+            self._colourist.lines[at:] = colour_runs("\n".join(tail), self.language)
         self._live = tail
         self._replace_from(at + same, "\n".join(tail[same:]), bool(tail[same:]))
 

@@ -9,15 +9,12 @@ from pathlib import Path, PurePath
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QSplitter,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +25,7 @@ from aether.gui.dialogs import complain, confirm, counted
 from aether.gui.ingestion import Ingestion
 from aether.gui.passagetext import PassageText
 from aether.gui.storedfiles import ROW, FileSearch, StoredFiles
+from aether.gui.tables import PlainTable
 from aether.gui.tasks import CHAT, Job
 from aether.gui.widgets import lines_label
 from aether.ingest import NOTES_PREFIX
@@ -200,25 +198,11 @@ class Contents(QWidget):
 
     # --- made -------------------------------------------------------------------------------
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setModel(self.found)
-        table.setAccessibleName(self.tr("Files in the knowledge base"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    def _make_table(self) -> PlainTable:
+        name = self.tr("Files in the knowledge base")
+        table = PlainTable(self.found, name, {1: 210, 2: 150, 3: 90, 4: 92}, stretch=0)
         table.setSortingEnabled(True)
         table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head = table.horizontalHeader()
-        head.setHighlightSections(False)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((1, 210), (2, 150), (3, 82), (4, 92)):
-            table.setColumnWidth(column, width)
         return table
 
     def _lay_out(self) -> None:

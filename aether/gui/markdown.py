@@ -38,7 +38,8 @@ _LIST_OPEN = ("bullet_list_open", "ordered_list_open")
 class Block:
     """One piece of an answer. `source` is the code of a code block, else its Markdown.
 
-    `joins` continues the block before it: more rows of a table, more lines of code.
+    `joins` continues the block before it: more rows of a table, more lines of code. `widths` are
+    the per cents of a table's columns, so that further rows stand under the first ones.
     """
 
     kind: Kind
@@ -46,6 +47,7 @@ class Block:
     source: str
     language: str = ""
     joins: bool = False
+    widths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +164,16 @@ def blocks(text: str) -> tuple[Block, ...]:
     return tuple(render(s, "".join(lines[s.first : s.last])) for s in spans(text))
 
 
-def render(span: Span, source: str, joins: bool = False, start: int = 0) -> Block:
+def render(
+    span: Span, source: str, joins: bool = False, start: int = 0, widths: tuple[int, ...] = ()
+) -> Block:
     """The block of one element; `start` renumbers an ordered list that was begun before."""
     token = span.tokens[0]
     if span.kind in ("fence", "code_block"):
         return _code(token, joins)
     if span.kind == "table_open":
-        return Block("table", span.tokens, source, "", joins)
+        found = widths or column_widths(cells(span.tokens))
+        return Block("table", span.tokens, source, "", joins, found)
     tokens = _with_tasks(span.tokens)
     if start and span.kind == "ordered_list_open":
         tokens[0].attrSet("start", str(start))
@@ -196,6 +201,31 @@ def rows(span: Span) -> list[int]:
     if span.kind != "table_open":
         return []
     return [t.map[0] for t in span.tokens if t.type == "tr_open" and t.map][1:]
+
+
+Cells = list[list[tuple[Token, str]]]  # rows of cells: the words, and how they are aligned
+
+
+def cells(tokens: Sequence[Token]) -> Cells:
+    """The cells of a table, its head first."""
+    out: Cells = []
+    for i, token in enumerate(tokens):
+        if token.type == "tr_open":
+            out.append([])
+        elif token.type in ("th_open", "td_open"):
+            style = str(token.attrs.get("style", ""))
+            out[-1].append((tokens[i + 1], style.rpartition(":")[2]))
+    return out
+
+
+def column_widths(table: Cells) -> tuple[int, ...]:
+    """Per cent for each column, from head and first row: rows that come later move nothing."""
+    first = table[1] if len(table) > 1 else []
+    weights: list[int] = []
+    for c, (head, _) in enumerate(table[0]):
+        body = len(first[c][0].content) if c < len(first) else 0
+        weights.append(min(36, max(8, len(head.content), body)))
+    return tuple(round(100 * weight / sum(weights)) for weight in weights)
 
 
 def _code(token: Token, joins: bool) -> Block:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from aether.conversations import Exchange
 from aether.errors import AetherError, Cancelled
@@ -142,19 +142,35 @@ def decision_words(route: Route, name: Naming) -> str:
     }[route.decision]
 
 
+_COLUMNS = {
+    "intent": QT_TRANSLATE_NOOP("Phrases", "What is to be done"),
+    "object": QT_TRANSLATE_NOOP("Phrases", "Things named"),
+    "action": QT_TRANSLATE_NOOP("Phrases", "Verbs"),
+    "capability": QT_TRANSLATE_NOOP("Phrases", "Skills"),
+    "domain": QT_TRANSLATE_NOOP("Phrases", "Field"),
+    "name": QT_TRANSLATE_NOOP("Phrases", "Name or alias"),
+    "trigger": QT_TRANSLATE_NOOP("Phrases", "Trigger phrases"),
+    "specificity": QT_TRANSLATE_NOOP("Phrases", "Words of this expert alone"),
+    "examples": QT_TRANSLATE_NOOP("Phrases", "Like its examples"),
+    "named": QT_TRANSLATE_NOOP("Phrases", "Named outright"),
+    "siblings": QT_TRANSLATE_NOOP("Phrases", "Compares its specialists"),
+    "not_when": QT_TRANSLATE_NOOP("Phrases", "Says it is not for this"),
+    "foreign": QT_TRANSLATE_NOOP("Phrases", "Things of others"),
+    "conflict": QT_TRANSLATE_NOOP("Phrases", "A rival fits better"),
+    "cap": QT_TRANSLATE_NOOP("Phrases", "Capped at 100"),
+    "lesson": QT_TRANSLATE_NOOP("Phrases", "Learnt from feedback"),
+    "topic": QT_TRANSLATE_NOOP("Phrases", "Topic"),
+    "type": QT_TRANSLATE_NOOP("Phrases", "Kind of source"),
+    "keyword": QT_TRANSLATE_NOOP("Phrases", "Keywords"),
+    "rule": QT_TRANSLATE_NOOP("Phrases", "Fixed rule"),
+    "expert": QT_TRANSLATE_NOOP("Phrases", "Serves this expert"),
+}
+
+
 def column_words(part: str) -> str:
     """A column of a score table."""
-    return {
-        "intent": tr("What is to be done"), "object": tr("Things named"),
-        "action": tr("Verbs"), "capability": tr("Skills"), "domain": tr("Field"),
-        "name": tr("Name or alias"), "trigger": tr("Trigger phrases"),
-        "specificity": tr("Words of this expert alone"), "examples": tr("Like its examples"),
-        "named": tr("Named outright"), "siblings": tr("Compares its specialists"),
-        "not_when": tr("Says it is not for this"), "foreign": tr("Things of others"),
-        "conflict": tr("A rival fits better"), "cap": tr("Capped at 100"),
-        "lesson": tr("Learnt from feedback"), "topic": tr("Topic"), "type": tr("Kind of source"),
-        "keyword": tr("Keywords"), "rule": tr("Fixed rule"), "expert": tr("Serves this expert"),
-    }.get(part, part.replace("_", " ").capitalize())  # fmt: skip
+    known = _COLUMNS.get(part)
+    return tr(known) if known else part.replace("_", " ").capitalize()
 
 
 def term_words(part: str) -> tuple[str, str]:

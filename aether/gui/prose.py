@@ -48,6 +48,8 @@ class Prose(QTextBrowser):
         self.anchorClicked.connect(lambda url: self.link.emit(url.toString()))
         self.highlighted.connect(lambda url: self.pointed.emit(url.toString()))
         self._colours = colours
+        self.tucked = 0  # pixels at the top that lie under the part above: the line of a table
+        self.trimmed = 0  # pixels at the bottom that are left out, for the same reason
         self._fixed = 0  # end of what will not change any more
         self._live = ""
 
@@ -86,13 +88,14 @@ class Prose(QTextBrowser):
     def empty(self) -> None:
         """Forget everything."""
         self.clear()
-        self._fixed, self._live = 0, ""
+        self._fixed, self._live, self.tucked = 0, "", 0
 
     def fit(self) -> None:
         """Take exactly the height of the words."""
-        height = round(self.document().size().height())
+        height = round(self.document().size().height()) - self.tucked - self.trimmed
         if height != self.height():
             self.setFixedHeight(height)
+        self.verticalScrollBar().setValue(self.tucked)
 
     def light_up(self, ranges: list[tuple[int, int]], colour: str) -> None:
         """Put a colour behind stretches of characters [start, end)."""
@@ -136,7 +139,7 @@ class Prose(QTextBrowser):
         cursor = self._cursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.beginEditBlock()
-        Writer(cursor, self._colours, self.font()).write(block.tokens, block.joins)
+        Writer(cursor, self._colours, self.font()).write(block)
         cursor.endEditBlock()
 
     def _cursor(self) -> QTextCursor:

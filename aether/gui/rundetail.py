@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QTabWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from aether.gui import runtext
 from aether.gui.passages import Passages
-from aether.gui.phrases import column_words
 from aether.gui.scoretable_view import ScoreTable
 from aether.gui.theme import Colours, Theme
 from aether.gui.widgets import lines_label
 from aether.replay import Difference, candidates_of, hits_of
 
 Record = Mapping[str, Any]
-Naming = Callable[[str], str]
+Naming = runtext.Naming
 
 
 class Page(QTextBrowser):
@@ -62,6 +61,7 @@ class RunDetail(QTabWidget):
         self._stale: set[int] = set()
         self.setDocumentMode(True)
         self.tabBar().setDrawBase(False)
+        self.tabBar().setProperty("role", "dense")
         self.setUsesScrollButtons(True)
         self.route = RoutePage(theme, self.tr("Expert"))
         self.passages = Passages(theme)
@@ -94,11 +94,11 @@ class RunDetail(QTabWidget):
         self.setCurrentWidget(self.replay)
         self._fill_current(self.currentIndex())
 
-    def _add(self, name: str, text: Callable[[Record, Colours], str]) -> Page:
+    def _add(self, name: str, text: Callable[[Record, Colours, Naming], str]) -> Page:
         page = Page(name)
 
         def fill() -> None:
-            page.setHtml(text(self._record, self._theme.colours))
+            page.setHtml(text(self._record, self._theme.colours, self._name))
 
         self._add_widget(name, page, fill)
         return page
@@ -122,7 +122,7 @@ class RunDetail(QTabWidget):
     def _fill_passages(self) -> None:
         self.passages.show_hits(hits_of(self._record.get("hits")))
 
-    def _replay_text(self, record: Record, c: Colours) -> str:
+    def _replay_text(self, record: Record, c: Colours, name: Naming) -> str:
         if self._differences is None:
             return runtext.note(
                 self.tr(
@@ -131,11 +131,11 @@ class RunDetail(QTabWidget):
                 ),
                 c,
             )
-        named = tuple(self._named(d) for d in self._differences)
-        return runtext.replayed(named, c)
+        return runtext.replayed([_named(d, name) for d in self._differences], c)
 
-    def _named(self, one: Difference) -> Difference:
-        """Points and confidence with the expert's name, for people."""
-        kind, of, agent = one.what.partition(" of ")
-        what = f"{kind}{of}{self._name(agent)}" if of else column_words(one.what)
-        return Difference(what, one.then, one.now)
+
+def _named(one: Difference, name: Naming) -> Difference:
+    """Points and confidence with the expert's name, for people."""
+    kind, of, agent = one.what.partition(" of ")
+    who = name(agent) if of else ""
+    return Difference(f"{kind.capitalize()}{of}{who}", one.then, one.now)

@@ -26,7 +26,7 @@ OUTCOMES = ("answered", "low_confidence", "refused", "clarify", "cancelled", "fa
 
 
 class RunTable(QAbstractTableModel):
-    """One row a run, in the order of the log."""
+    """One row a run, the newest at the top."""
 
     def __init__(self, theme: Theme, parent: Any = None) -> None:
         super().__init__(parent)
@@ -38,14 +38,13 @@ class RunTable(QAbstractTableModel):
     @property
     def end(self) -> int:
         """The byte of the log from which new runs come."""
-        return self.lines[-1].end if self.lines else 0
+        return self.lines[0].end if self.lines else 0
 
     def add(self, lines: Sequence[RunLine]) -> None:
-        """More runs at the end."""
+        """More runs, oldest first as they stand in the log."""
         if lines:
-            first = len(self.lines)
-            self.beginInsertRows(QModelIndex(), first, first + len(lines) - 1)
-            self.lines += lines
+            self.beginInsertRows(QModelIndex(), 0, len(lines) - 1)
+            self.lines[0:0] = reversed(lines)
             self.endInsertRows()
 
     def clear(self) -> None:
@@ -130,7 +129,7 @@ class RunTable(QAbstractTableModel):
 
 
 class RunFilter(QSortFilterProxyModel):
-    """Newest first, and only what is looked for."""
+    """Only what is looked for; in the order of the log until a column is clicked."""
 
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)

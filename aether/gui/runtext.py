@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ from aether.gui.theme import Colours
 from aether.replay import Difference
 
 Record = Mapping[str, Any]
+Naming = Callable[[str], str]  # an expert's id to its name
+SUMMED = ("pre", "verified", "unsupported", "uncited")  # terms that add up; the others are shares
 
 
 def tr(text: str) -> str:
@@ -25,12 +27,12 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Runs", text)
 
 
-def summary(record: Record, c: Colours) -> str:
+def summary(record: Record, c: Colours, name: Naming) -> str:
     """Question, answer, and how the run went."""
     rows = [
         (tr("Run"), str(record.get("run", ""))),
         (tr("Model"), str(record.get("model") or tr("none was asked"))),
-        (tr("Climb"), " \u2192 ".join(_rung(a) for a in records(record, "attempts"))),
+        (tr("Climb"), _climb(record, name)),
         (tr("Time"), _timings(record)),
         (tr("Tokens"), _usage(record)),
         (tr("Notes"), "\n".join(str(n) for n in _list(record.get("notes")))),
@@ -46,7 +48,7 @@ def summary(record: Record, c: Colours) -> str:
     )  # fmt: skip
 
 
-def places(record: Record, c: Colours) -> str:
+def places(record: Record, c: Colours, name: Naming) -> str:
     """Where each expert looked, and what came of it."""
     looked = records(record, "retrievals")
     parts: list[str] = []
@@ -64,11 +66,11 @@ def places(record: Record, c: Colours) -> str:
                 (tr("Passages"), str(len(_list(found.get("hits"))))),
                 (tr("Quality"), f"{_number(found.get('quality')):.2f}"),
             ]  # fmt: skip
-        parts += [_head(str(plan.get("agent", "")), c), _table([r for r in rows if r[1]], c)]
+        parts += [_head(name(str(plan.get("agent", ""))), c), _table([r for r in rows if r[1]], c)]
     return "".join(parts) or _muted(tr("Nobody looked anywhere."), c)
 
 
-def prompts(record: Record, c: Colours) -> str:
+def prompts(record: Record, c: Colours, name: Naming) -> str:
     """Every prompt as the model got it."""
     parts: list[str] = []
     for prompt in records(record, "prompts"):
@@ -84,25 +86,22 @@ def prompts(record: Record, c: Colours) -> str:
     return "".join(parts) or _muted(tr("No prompt was built."), c)
 
 
-def confidence(record: Record, c: Colours) -> str:
+def confidence(record: Record, c: Colours, name: Naming) -> str:
     """The terms of each score, and each claim with its verdict."""
     parts: list[str] = []
     for scored in records(record, "scores"):
         against = tr("{} against a threshold of {}").format(
             f"{_number(scored.get('value')):.2f}", f"{_number(scored.get('threshold')):.2f}"
         )
-        parts += [_head(str(scored.get("agent", "")), c), _text(against)]
-        terms = cast(Record, scored.get("parts") or {})
-        parts.append(
-            _table([(term_words(k)[0], f"{_number(v):+.3f}") for k, v in terms.items()], c)
-        )
+        parts += [_head(name(str(scored.get("agent", ""))), c), _text(against)]
+        parts.append(_table(_terms(scored), c))
         if cap := scored.get("cap"):
             parts.append(_muted(tr("Capped: {}").format(cap), c))
         parts += [_claim(claim, c) for claim in _dicts(scored.get("claims"))]
     return "".join(parts) or _muted(tr("No answer was scored in this run."), c)
 
 
-def raw(record: Record, c: Colours) -> str:
+def raw(record: Record, c: Colours, name: Naming) -> str:
     """The line of the log, as it is."""
     return _mono(json.dumps(record, ensure_ascii=False, indent=2, sort_keys=True), c)
 
@@ -115,17 +114,17 @@ def replayed(differences: Sequence[Difference], c: Colours) -> str:
     return _table(rows, c, (tr("What"), tr("Then"), tr("Today")))
 
 
-def compared(one: Record, other: Record, c: Colours) -> str:
+def compared(one: Record, other: Record, c: Colours, name: Naming) -> str:
     """Two runs side by side, and their answers with the words that differ."""
     rows = [
-        (name, read(one), read(other))
-        for name, read in (
+        (words, read(one), read(other))
+        for words, read in (
             (tr("Run"), lambda r: str(r.get("run", ""))),
             (tr("Question"), lambda r: str(r.get("question", ""))),
-            (tr("Expert"), lambda r: str(r.get("agent", ""))),
+            (tr("Expert"), lambda r: name(str(r.get("agent", "")))),
             (tr("Outcome"), lambda r: str(r.get("outcome", ""))),
             (tr("Confidence"), lambda r: f"{_number(r.get('confidence')):.3f}"),
-            (tr("Climb"), lambda r: " \u2192 ".join(_rung(a) for a in records(r, "attempts"))),
+            (tr("Climb"), lambda r: _climb(r, name)),
             (tr("Model"), lambda r: str(r.get("model", ""))),
             (tr("Places"), _sources),
             (tr("Passages"), lambda r: str(len(_list(r.get("hits"))))),
@@ -135,9 +134,9 @@ def compared(one: Record, other: Record, c: Colours) -> str:
     ]
     head = ("", tr("First"), tr("Second"))
     table = _table(rows, c, head, marked=True)
-    words = _word_diff(str(one.get("answer", "")), str(other.get("answer", "")), c)
+    diff = _word_diff(str(one.get("answer", "")), str(other.get("answer", "")), c)
     legend = tr("Struck out: only in the first. Underlined: only in the second.")
-    return f"{table}{_head(tr('Answers'), c)}{_muted(legend, c)}{words}"
+    return f"{table}{_head(tr('Answers'), c)}{_muted(legend, c)}{diff}"
 
 
 def records(record: Record, key: str) -> list[dict[str, Any]]:
@@ -177,8 +176,19 @@ def _claim(claim: Record, c: Colours) -> str:
     )
 
 
-def _rung(attempt: Record) -> str:
-    return f"{attempt.get('agent', '?')} {_number(attempt.get('confidence')):.2f}"
+def _climb(record: Record, name: Naming) -> str:
+    return " \u2192 ".join(
+        f"{name(str(a.get('agent', '?')))} {_number(a.get('confidence')):.2f}"
+        for a in records(record, "attempts")
+    )
+
+
+def _terms(scored: Record) -> list[tuple[str, str]]:
+    """The terms of the sum with their signs, then the shares they were made of."""
+    found = cast(Record, scored.get("parts") or {})
+    summed = [(k, f"{_number(found[k]):+.3f}") for k in SUMMED if k in found]
+    shares = [(k, f"{_number(v):.2f}") for k, v in found.items() if k not in SUMMED]
+    return [(term_words(key)[0], number) for key, number in (*summed, *sorted(shares))]
 
 
 def _timings(record: Record) -> str:

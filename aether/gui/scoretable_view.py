@@ -10,9 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from aether.gui.phrases import column_words
+from aether.gui.tables import PlainTable
 from aether.gui.theme import Theme
 from aether.records import Candidate
 
@@ -110,26 +110,14 @@ class ScoreModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), last, [Qt.ItemDataRole.ForegroundRole])
 
 
-class ScoreTable(QTableView):
+class ScoreTable(PlainTable):
     """The view of a score table; `head` is the title of its first column."""
 
     def __init__(self, theme: Theme, head: str) -> None:
-        super().__init__()
-        self.scores = ScoreModel(theme, head, self)
-        self.setModel(self.scores)
-        self.setAccessibleName(head)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        )
+        self.scores = ScoreModel(theme, head)
+        super().__init__(self.scores, head)
+        self.scores.setParent(self)
+        self.setSelectionMode(PlainTable.SelectionMode.SingleSelection)
 
     def show_rows(
         self,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from aether.gui.markdown import Block, Span, blocks, items, render, rows, spans
+from aether.gui.markdown import Block, Span, items, render, rows, spans
 
-TABLE_ROWS = 16  # rows of a table that are frozen together
-CODE_LINES = 30  # lines of code that are frozen together
+TABLE_ROWS = 8  # rows of a table that are frozen together
+CODE_LINES = 20  # lines of code that are frozen together
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class _Open:
     lines: int = 0  # lines of the prefix
     joins: bool = False
     start: int = 0  # the number of the next item of an ordered list
+    widths: tuple[int, ...] = ()  # of a table's columns
 
 
 class Stream:
@@ -81,7 +82,7 @@ class Stream:
     def _render(self, span: Span, lines: list[str], live: bool = False) -> Block:
         opened = self._open if span.first == 0 else _Open()
         source = "".join(lines[max(span.first, opened.lines) : span.last])
-        made = render(span, source, opened.joins, opened.start)
+        made = render(span, source, opened.joins, opened.start, opened.widths)
         if live and made.kind == "diagram":
             made = replace(made, kind="code")  # drawn when it is whole
         return made
@@ -117,7 +118,7 @@ class Stream:
     ) -> tuple[list[Block], int, _Open]:
         head = "".join(lines[span.first : span.first + 2])
         made = self._part("".join(lines[span.first : cut]), self._open.joins)
-        return made, cut, _Open(head, 2, True)
+        return made, cut, _Open(head, 2, True, widths=made[0].widths)
 
     def _freeze_items(
         self, span: Span, lines: list[str], parts: list[tuple[int, int]]
@@ -131,17 +132,6 @@ class Stream:
     def _part(self, text: str, joins: bool, start: int = 0) -> list[Block]:
         lines = text.splitlines(keepends=True)
         return [
-            render(span, "".join(lines[span.first : span.last]), joins, start)
+            render(span, "".join(lines[span.first : span.last]), joins, start, self._open.widths)
             for span in spans(text)
         ]
-
-
-def split(text: str) -> list[Block]:
-    """A whole text as blocks of bounded size, as streaming it would have left them."""
-    stream = Stream()
-    done: list[Block] = []
-    for line in text.splitlines(keepends=True):
-        stream.feed(line)
-        if stream.pending > 1500:
-            done += stream.advance()[0]
-    return done + stream.finish() if text else list(blocks(text))

@@ -192,6 +192,7 @@ def style_sheet(c: Colours) -> str:
     QTabWidget::pane {{ border: 0; border-top: 1px solid {c.border}; }}
     QTabBar::tab {{ padding: 8px 14px; color: {c.muted}; border: 0;
         border-bottom: 2px solid transparent; }}
+    QTabBar[role="dense"]::tab {{ padding: 8px 9px; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom-color: {c.accent}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
     QScrollArea, QStackedWidget {{ border: 0; background: transparent; }}
@@ -219,7 +220,7 @@ def style_sheet(c: Colours) -> str:
     QTextBrowser[role="prose"], QPlainTextEdit[role="lines"] {{ background: transparent; border: 0;
         border-radius: 0; padding: 0; }}
     QFrame[role="code"] {{ background: {c.code}; border: 1px solid {c.border};
-        border-radius: 6px; }}
+        border-radius: 6px; margin: 4px 0; }}
     QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border};
         border-radius: 4px; padding: 1px 6px; }}
     QToolButton[role="chip"], QToolButton[role="chip-warn"] {{ color: {c.muted};

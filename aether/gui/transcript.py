@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -47,6 +47,9 @@ class Transcript(QScrollArea):
         self._theme = theme
         self._experts: tuple[Expert, ...] = ()
         self._earlier: list[Exchange] = []
+        self._late: list[Exchange] = []
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._show_late)
         self._follow = True
         self.turns: list[Turn] = []
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -74,7 +77,7 @@ class Transcript(QScrollArea):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """All exchanges of the conversation, also those that are not shown yet."""
-        return (*self._earlier, *(turn.exchange for turn in self.turns))
+        return (*self._earlier, *self._late, *(turn.exchange for turn in self.turns))
 
     def set_experts(self, experts: Sequence[Expert]) -> None:
         """The experts became known, or were edited."""
@@ -86,10 +89,19 @@ class Transcript(QScrollArea):
         """Show a conversation that was read; the newest exchanges first, more on request."""
         self.clear()
         self._earlier = list(exchanges[:-SHOWN])
-        for exchange in exchanges[-SHOWN:]:
-            self._show(exchange, len(self.turns))
+        self._late = list(exchanges[-SHOWN:])
         self.more.setVisible(bool(self._earlier))
-        self.to_end()
+        self._show_late()
+
+    def _show_late(self) -> None:
+        """Put the next older exchange on top; one each time, so that the window stays alive."""
+        if not self._late:
+            return
+        self._show(self._late.pop(), 0)
+        if self._follow:
+            self.to_end()
+        if self._late:
+            self._turn.start()
 
     def begin(self, exchange: Exchange) -> Turn:
         """A new exchange whose answer is about to come."""
@@ -116,7 +128,8 @@ class Transcript(QScrollArea):
         """Empty the transcript."""
         for turn in self.turns:
             self._drop(turn)
-        self.turns, self._earlier = [], []
+        self.turns, self._earlier, self._late = [], [], []
+        self._turn.stop()
         self.more.hide()
 
     def to_end(self) -> None:

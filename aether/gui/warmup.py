@@ -10,6 +10,7 @@ from typing import Any
 
 from aether.cancel import Cancel
 from aether.errors import AetherError
+from aether.gui.code import load_lexers
 from aether.gui.context import Context
 from aether.gui.tasks import BACKGROUND, CHAT
 
@@ -24,6 +25,7 @@ def warm(context: Context) -> None:
         yield from _look_for_server(context)
         try:
             yield "experts", engine.lexicon
+            yield "lexers", load_lexers()
             engine.seed(cancel)
             yield "knowledge", engine.store.stats()
             yield "embedder", len(engine.embedder.encode(("ready",)))

@@ -14,17 +14,26 @@ from aether.gui.widgets import label, lines_label
 from aether.records import Attempt, Candidate, Plan, Route, Run
 
 
+POINTS_WIDTH = 76  # pixels
+
+
 class PointsTable(QTreeView):
     """Candidates with their points; each opens into the columns that sum to them."""
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__()
         self._model = QStandardItemModel(0, 2, self)
-        self._heads = (first, second)
+        self._model.setHorizontalHeaderLabels([first, second])
         self.setModel(self._model)
+        head = self.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        head.resizeSection(1, POINTS_WIDTH)
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QTreeView.SelectionBehavior.SelectRows)
         self.setAccessibleName(first)
+        self.setUniformRowHeights(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.expanded.connect(self._fit)
         self.collapsed.connect(self._fit)
@@ -33,13 +42,9 @@ class PointsTable(QTreeView):
         self, rows: Iterable[Candidate], name: Callable[[str], str], chosen: Sequence[str]
     ) -> None:
         """Fill the table; the chosen rows are bold, the first of them is open."""
-        self._model.clear()
-        self._model.setHorizontalHeaderLabels(list(self._heads))
-        head = self.header()
-        head.setStretchLastSection(False)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self._model.removeRows(0, self._model.rowCount())
         opened = None
+        made: list[list[QStandardItem]] = []
         for row in rows:
             items = _row(name(row.agent), f"{row.score:.1f}", row.note)
             for part, points in row.parts:
@@ -48,6 +53,8 @@ class PointsTable(QTreeView):
             if row.agent in chosen:
                 _bold(items)
                 opened = opened or items[0]
+            made.append(items)
+        for items in made:
             self._model.appendRow(items)
         if opened is not None:
             self.expand(opened.index())

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 )
 
 from aether.gui.formula import readable
-from aether.gui.markdown import addresses
+from aether.gui.markdown import Block, Cells, addresses, cells, column_widths
 from aether.gui.theme import Colours
 
 LINE = 122  # per cent
@@ -62,14 +62,15 @@ class Writer:
         self._formats: list[QTextCharFormat] = [QTextCharFormat()]
         self._mono = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()
 
-    def write(self, tokens: Sequence[Token], joins: bool = False) -> None:
-        """Append blocks; `joins` leaves out the head of a table that goes on."""
+    def write(self, block: Block) -> None:
+        """Append a block; a table that goes on comes without its head."""
+        tokens, joins = block.tokens, block.joins
         i = 0
         while i < len(tokens):
             token = tokens[i]
             if token.type == "table_open":
                 end = next(k for k in range(i, len(tokens)) if tokens[k].type == "table_close")
-                self._table(tokens[i:end], joins)
+                self._table(cells(tokens[i:end]), joins and i == 0, block.widths)
                 i = end
             else:
                 self._structure(token)
@@ -111,11 +112,18 @@ class Writer:
         if self._cursor.block().length() > 1:
             self._cursor.insertBlock(block, plain)
         else:
+            if self._behind_table():
+                block.setTopMargin(block.topMargin() + 6)
             self._cursor.setBlockFormat(block)
             self._cursor.setBlockCharFormat(plain)
             self._cursor.setCharFormat(plain)
         if self._lists:
             self._hang()
+
+    def _behind_table(self) -> bool:
+        """Whether the empty block at the end is the one that Qt puts behind a table."""
+        before = self._cursor.block().previous()
+        return before.isValid() and bool(QTextCursor(before).currentTable())
 
     def _hang(self) -> None:
         """Make the current block an item, or the further paragraph of one."""
@@ -247,15 +255,15 @@ class Writer:
 
     # --- tables -------------------------------------------------------------------------
 
-    def _table(self, tokens: Sequence[Token], joins: bool) -> None:
-        rows = _rows(tokens)
-        widths = column_widths(rows)
+    def _table(self, rows: Cells, joins: bool, widths: Sequence[int]) -> None:
         head = 0 if joins else 1
         shown = rows[1 - head :]
         if not shown:
             return
         self._begin(tiny())
-        table = self._cursor.insertTable(len(shown), len(rows[0]), self._table_format(widths))
+        table = self._cursor.insertTable(
+            len(shown), len(rows[0]), self._table_format(widths or column_widths(rows))
+        )
         for r, row in enumerate(shown):
             for c, (cell, align) in enumerate(row[: len(rows[0])]):
                 self._cell(table, r, c, cell, align, head=r < head)
@@ -298,24 +306,3 @@ def tiny() -> QTextBlockFormat:
     block = QTextBlockFormat()
     block.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
     return block
-
-
-def column_widths(rows: Sequence[Sequence[tuple[Token, str]]]) -> list[int]:
-    """Per cent for each column, from head and first row: rows that come later move nothing."""
-    first = rows[1] if len(rows) > 1 else []
-    weights: list[int] = []
-    for c, (head, _) in enumerate(rows[0]):
-        body = len(first[c][0].content) if c < len(first) else 0
-        weights.append(min(36, max(8, len(head.content), body)))
-    return [round(100 * w / sum(weights)) for w in weights]
-
-
-def _rows(tokens: Sequence[Token]) -> list[list[tuple[Token, str]]]:
-    rows: list[list[tuple[Token, str]]] = []
-    for i, token in enumerate(tokens):
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type in ("th_open", "td_open"):
-            style = str(token.attrs.get("style", ""))
-            rows[-1].append((tokens[i + 1], style.rpartition(":")[2]))
-    return rows

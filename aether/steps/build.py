@@ -18,6 +18,7 @@ from aether.text import sentences
 SHARE = 0.4  # of the loaded window, for the whole prompt
 SPARE = 48  # tokens of the chat template
 LEAST_ANSWER = 128
+LEAST_SOURCES = 200  # tokens kept free of the last turn
 LEAST_PASSAGE = 40  # tokens; a shorter rest of a passage is not worth its header
 
 
@@ -33,14 +34,18 @@ def build(
 ) -> Prompt:
     """Fit persona, passages, last turn and question into 40 % of the loaded window.
 
+    Passages go first, then the last turn; persona and question stay whole.
     `nonce` marks where sources begin and end; it is random, so that no page can forge it.
     Raises AetherError where persona and question alone do not fit the window.
     """
     nonce = nonce or secrets.token_hex(4)
     system = f"{mandates}\n\n{agent.prompt.strip()}".strip()
-    frame = _user(nonce, "", _last_turn(question), text)
-    fixed = count(system) + count(frame) + SPARE
     budget = int(info.context * SHARE)
+    fixed, last = 0, ""
+    for last in _last_turn(question):  # shorter ones where passages would have no room
+        fixed = count(system) + count(_user(nonce, "", last, text)) + SPARE
+        if fixed + LEAST_SOURCES <= budget:
+            break
     if fixed + LEAST_ANSWER > info.context:
         raise AetherError(
             f"the question is too long: {fixed} tokens with the expert's instructions, "
@@ -52,7 +57,7 @@ def build(
     room = info.context - fixed - used
     messages = (
         Message("system", system),
-        Message("user", _user(nonce, block, _last_turn(question), text)),
+        Message("user", _user(nonce, block, last, text)),
     )
     return Prompt(
         messages=messages,
@@ -80,13 +85,15 @@ def _user(nonce: str, block: str, last: str, text: str) -> str:
     return "\n\n".join(parts)
 
 
-def _last_turn(question: Question) -> str:
+def _last_turn(question: Question) -> tuple[str, ...]:
+    """The last turn, its question alone, nothing: from the longest to the shortest."""
     if not question.previous:
-        return ""
+        return ("",)
     # its markers number other sources than the ones above
     answer = " ".join(without_markers(question.previous.answer).split())[:600]
     asked = " ".join(question.previous.question.split())[:300]
-    return f"Earlier in this conversation:\nQ: {asked}\nA: {answer}"
+    alone = f"Earlier in this conversation:\nQ: {asked}"
+    return f"{alone}\nA: {answer}", alone, ""
 
 
 def _sources(

@@ -15,6 +15,7 @@ from aether.text import STOP_WORDS, tokens, words
 
 NAME, TOPIC, CAPABILITY, KEYWORD, EXPERT, VENDOR, TYPE, RULE = 30, 8, 5, 5, 12, 14, 4, 100
 TOP, PICKED = 12, 3
+MAX_TEXT = 4000  # characters that are read; a pasted log says no more after that
 INHERITED = 2  # how far down a parent sees the namespaces of those below it
 
 
@@ -26,6 +27,7 @@ def plan(
     lessons: Mapping[str, float] | None = None,
 ) -> Plan:
     """Score every place, pick one to three sites, and name the namespaces this expert sees."""
+    question = question[:MAX_TEXT]
     asked = _spaced(question)
     table = sorted(
         (_row(s, asked, agent, tree, lessons or {}) for s in library.sources.values()),

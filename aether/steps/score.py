@@ -20,7 +20,7 @@ class Weights:
     bonus: float = 0.2  # times V * P
     unsupported: float = 0.25  # times U
     uncited: float = 0.15  # times W
-    weak_cap: float = 0.69  # V below `weak_at`, or a contradicted number
+    weak_cap: float = 0.69  # V below `weak_at`, a contradicted number, nothing to check
     weak_at: float = 0.5
 
 
@@ -67,19 +67,19 @@ def score(
         ("uncited", -WEIGHTS.uncited * w),
     )
     raw = min(1.0, max(0.0, sum(points for _, points in terms)))
-    value, cap = _capped(raw, base, v, claims, answer)
+    value, cap = _capped(raw, pre, v, claims, answer)
     parts = (*terms, ("V", v), ("P", p), ("U", u), ("W", w))
     verdict = "answer" if value >= threshold else "escalate"
     return Confidence(round(value, 6), verdict, pre, threshold, parts, claims, cap)
 
 
 def _capped(
-    raw: float, base: float, v: float, claims: Sequence[Claim], answer: Answer
+    raw: float, pre: float, v: float, claims: Sequence[Claim], answer: Answer
 ) -> tuple[float, str]:
     if is_refusal(answer.text):
         return 0.0, "the answer is a refusal"
     if not claims:
-        return min(raw, base), "nothing in the answer can be checked"
+        return min(raw, pre, WEIGHTS.weak_cap), "nothing in the answer can be checked"
     if any(c.contradicted for c in claims):
         return min(raw, WEIGHTS.weak_cap), "a number contradicts the passage it cites"
     if v < WEIGHTS.weak_at:

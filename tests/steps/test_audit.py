@@ -122,7 +122,8 @@ def test_binary_rubbish_is_a_torn_line(log: Path) -> None:
 def test_two_processes_at_once_keep_the_chain(log: Path) -> None:
     code = (
         "for i in range(40):\n"
-        "    audit(Path(sys.argv[1]), {'run': f'{sys.argv[2]}-{i}', 'pad': 'x' * (i * 37 % 5000)})\n"
+        "    run = {'run': f'{sys.argv[2]}-{i}', 'pad': 'x' * (i * 37 % 5000)}\n"
+        "    audit(Path(sys.argv[1]), run)\n"
     )
     both = [process(code, str(log), name) for name in ("one", "two")]
     for child in both:

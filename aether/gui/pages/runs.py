@@ -8,14 +8,11 @@ from typing import Any
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QPushButton,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +24,7 @@ from aether.gui.controls import Choice
 from aether.gui.dialogs import complain, counted
 from aether.gui.rundetail import Page, RunDetail
 from aether.gui.runtable import OUTCOMES, QUESTION, ROW, RunFilter, RunTable
+from aether.gui.tables import PlainTable
 from aether.gui.tasks import Job
 from aether.gui.widgets import label, lines_label
 from aether.replay import Replay
@@ -54,6 +52,7 @@ class RunsPage(QWidget):
         self._again = False
         self._wanted = ""
         self._shown: tuple[Record, ...] = ()
+        self._name: runtext.Naming = str
         self.model = RunTable(context.theme, self)
         self.found = RunFilter(self)
         self.found.setSourceModel(self.model)
@@ -122,8 +121,8 @@ class RunsPage(QWidget):
     def _select_wanted(self) -> None:
         if not self._wanted:
             return
-        for row in range(len(self.model.lines) - 1, -1, -1):
-            if self.model.lines[row].run == self._wanted:
+        for row, line in enumerate(self.model.lines):
+            if line.run == self._wanted:
                 index = self.found.mapFromSource(self.model.index(row, 0))
                 self._wanted = ""
                 flags = QItemSelectionModel.SelectionFlag
@@ -159,6 +158,7 @@ class RunsPage(QWidget):
         def name(agent: str) -> str:
             return names.get(agent, agent)
 
+        self._name = name
         self.model.set_names(name)
         self.detail.set_names(name)
         while self.expert.count() > 1:
@@ -202,7 +202,8 @@ class RunsPage(QWidget):
 
     def _compare(self) -> None:
         if len(self._shown) == 2:
-            self.comparison.setHtml(runtext.compared(*self._shown, self.context.theme.colours))
+            colours = self.context.theme.colours
+            self.comparison.setHtml(runtext.compared(*self._shown, colours, self._name))
 
     def _replay(self) -> None:
         if len(self._shown) != 1:
@@ -260,25 +261,11 @@ class RunsPage(QWidget):
         self.ask.setToolTip(self.tr("Put this question on the page Ask"))
         self.copy = QPushButton(self.tr("Copy the id"))
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setModel(self.found)
-        table.setAccessibleName(self.tr("Runs"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    def _make_table(self) -> PlainTable:
+        widths = {0: 118, 2: 136, 3: 58, 4: 106}
+        table = PlainTable(self.found, self.tr("Runs"), widths, stretch=QUESTION)
+        table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         table.setSortingEnabled(True)
-        table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head = table.horizontalHeader()
-        head.setHighlightSections(False)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        head.setSectionResizeMode(QUESTION, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((0, 124), (2, 150), (3, 56), (4, 110)):
-            table.setColumnWidth(column, width)
         return table
 
     def _lay_out(self) -> None:
@@ -300,7 +287,7 @@ class RunsPage(QWidget):
         buttons = _row(self.replay, self.ask, self.copy)
         buttons.addStretch(1)
         self.split.addWidget(_column(buttons, self.right, left=16))
-        self.split.setSizes([560, 520])
+        self.split.setSizes([620, 460])
         self.split.setChildrenCollapsible(False)
         if (kept := self.context.state.value(SPLIT)) is not None:
             self.split.restoreState(kept)
