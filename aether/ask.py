@@ -155,8 +155,7 @@ def _try(
     journal.begin(Attempt(agent, pre[0], 0.0, True, hits=prompt.hits))
     answer: Answer = yield from _shown(generate(model, prompt, cancel), journal)
     journal.usage = answer.usage
-    if answer.finish in SHORTENED:
-        journal.notes.append(SHORTENED[answer.finish])
+    journal.notes += _remarks(answer)
     if answer.finish in ("cut", "cancelled"):
         journal.break_off(answer.finish)
         raise Cancelled if answer.finish == "cancelled" else AetherError(answer.error)
@@ -166,6 +165,15 @@ def _try(
     journal.end(attempt)
     yield Scored(agent, scored)
     return attempt
+
+
+def _remarks(answer: Answer) -> list[str]:
+    """What a person should know of an answer beside its words."""
+    said = [SHORTENED[answer.finish]] if answer.finish in SHORTENED else []
+    counts = ((answer.forged, "removed: no such source"), (answer.moved, "moved to the passage "
+              "that carries the sentence"), (answer.attached, "added where a passage carries the "
+              "sentence"))  # fmt: skip
+    return said + [f"citations {what}: {n}" for n, what in counts if n]
 
 
 def _shown(

@@ -37,6 +37,7 @@ _NUMBER = re.compile(
     r"(%|[a-z\u00b5]{1,12}\b(?:/s)?)?",
     re.IGNORECASE,
 )
+_VERSION = re.compile(r"v\d", re.IGNORECASE)
 _UNITS = {
     "ms": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s", "min": "min",
     "minute": "min", "h": "h", "hour": "h", "d": "d", "day": "d", "week": "week", "month": "month",
@@ -184,12 +185,14 @@ def _unit(word: str) -> str:
 
 
 def names(text: str) -> frozenset[str]:
-    """Names and acronyms, folded: two capitals in a word, or one that does not open the text."""
+    """Names, acronyms and types, folded: `AWS`, `vNet`, `gp3`; a plain capital inside the text."""
     found: set[str] = set()
     for i, raw in enumerate(re.findall(r"[\w][\w.+/&-]*", text)):
-        letters = [c for c in raw if c.isalpha()]
-        upper = sum(c.isupper() for c in letters)
-        if upper >= 2 or (i > 0 and letters and raw[0].isupper()):
+        if not raw[0].isalpha():  # a number with its unit
+            continue
+        inner = any(c.isupper() for c in raw[1:])
+        typed = any(c.isdigit() for c in raw) and not _VERSION.match(raw)
+        if inner or typed or (i > 0 and raw[0].isupper()):
             found.update(words(raw))
     return frozenset(found)
 

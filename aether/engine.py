@@ -51,7 +51,7 @@ class Engine:
 
     def __init__(self, settings: Settings, notify: Callable[[str], None] | None = None) -> None:
         self.settings = settings
-        self.notify = notify or (lambda _: None)
+        self.notify: Callable[[str], None] = notify or (lambda text: None)
         self._lock = threading.RLock()
         self._opened: list[Model] = []
 

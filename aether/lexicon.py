@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import regex
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from aether.agents import AgentTree, Signals
 from aether.examples import ExampleModel
@@ -19,6 +21,9 @@ from aether.text import STOP_WORDS, fold, tokens
 
 COLUMNS = tuple(name for name in Signals.model_fields if name != "conflicts_with")
 PARTIAL = frozenset({"intents", "use_when", "capabilities"})
+NEAR = 2  # words that may stand between the words of a phrase that is not met in a row
+_CLOSE = frozenset({"objects", "aliases", "name", "domain", "keywords"})  # meant as one term
+_LONG, _MENDED = 7, 6  # letters of a term whose typos count; unknown words that are looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,27 @@ class Lexicon:
     by_word: Mapping[str, tuple[int, ...]]
     patterns: tuple[tuple[regex.Pattern[str], Phrase], ...]
     model: ExampleModel
+    terms: tuple[str, ...] = ()  # long words of products and topics, for typos
+
+    def mended(self, text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """The text with the terms that unknown words are one edit from; and (typed, meant) pairs.
+
+        An edit is a letter added, lost, changed, or swapped with its neighbour (optimal string
+        alignment). A word that any example or phrase knows is never taken for a typo.
+        """
+        unknown = [
+            word
+            for word in dict.fromkeys(tokens(text))
+            if len(word) >= _LONG and word.isalpha()
+            if word not in self.by_word and word not in self.model.rows
+        ]
+        pairs: list[tuple[str, str]] = []
+        for word in unknown[:_MENDED]:
+            found = process.extractOne(word, self.terms, scorer=OSA.distance, score_cutoff=1)
+            if found and found[1] == 1:
+                pairs.append((word, found[0]))
+        meant = " ".join(term for _, term in pairs)
+        return (f"{text} {meant}" if meant else text), tuple(pairs)
 
     def matches(self, text: str) -> tuple[Match, ...]:
         """Every phrase of every expert that the text earns credit for, in file order."""
@@ -94,7 +120,7 @@ def _credit(phrase: Phrase, present: int, toks: tuple[str, ...]) -> float:
     if need < 2 or present < 2:
         return 0.0
     if present == need:
-        return 0.8
+        return 0.8 if phrase.column not in _CLOSE or _near(toks, phrase.content) else 0.0
     share = present / need
     return 0.8 * share if phrase.column in PARTIAL and share >= 0.5 else 0.0
 
@@ -103,6 +129,16 @@ def _contains(toks: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     size, first = len(wanted), wanted[0]
     return any(
         toks[i] == first and toks[i : i + size] == wanted for i in range(len(toks) - size + 1)
+    )
+
+
+def _near(toks: tuple[str, ...], content: frozenset[str]) -> bool:
+    """Whether all words stand within a window that leaves room for NEAR others."""
+    places = [(i, t) for i, t in enumerate(toks) if t in content]
+    width = len(content) + NEAR
+    return any(
+        {t for i, t in places[k:] if i < start + width} >= content
+        for k, (start, _) in enumerate(places)
     )
 
 
@@ -137,4 +173,10 @@ def build_lexicon(tree: AgentTree, model: ExampleModel) -> Lexicon:
         for word in phrase.content:
             index[word].append(i)
     by_word = {word: tuple(found) for word, found in index.items()}
-    return Lexicon(tuple(phrases), by_word, tuple(patterns), model)
+    terms = sorted(
+        word
+        for word, found in by_word.items()
+        if len(word) >= _LONG and word.isalpha()
+        if any(phrases[i].column in _CLOSE for i in found)
+    )
+    return Lexicon(tuple(phrases), by_word, tuple(patterns), model, tuple(terms))

@@ -183,6 +183,8 @@ class Answer:
     finish: Literal["stop", "length", "loop", "cut", "cancelled", "none"]
     usage: Usage = Usage()
     forged: int = 0  # markers that named no served source and were removed
+    moved: int = 0  # markers moved to the passage that carries the sentence
+    attached: int = 0  # sentences without a marker that a passage carries clearly
     first_token_ms: float = 0.0
     error: str = ""
 

@@ -48,7 +48,8 @@ def rescore(
 ) -> Confidence:
     """Score one recorded answer; raises AetherError where the record does not fit the contract.
 
-    A hit without a score counts as a middling passage: 0.5.
+    A hit without a score counts as a middling passage, 0.5; hits of one source without an address
+    count as one document.
     """
     try:
         given = _ItemIn.model_validate(item)
@@ -60,7 +61,7 @@ def rescore(
         ) from error
     hits = tuple(
         Hit(h.text, h.source, h.url, h.source, h.origin, 0.5 if h.score is None else h.score, h.n,
-            path=h.url or f"#{h.n}", tier=WEB_TIER)
+            path=h.url or h.source, tier=WEB_TIER)
         for h in given.hits
     )  # fmt: skip
     ranked = sorted(hits, key=lambda hit: (-hit.score, hit.n))

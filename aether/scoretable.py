@@ -38,6 +38,7 @@ class Row:
     candidate: Candidate
     anchored: bool  # a strong anchor of intent, object or domain
     objects: frozenset[str]
+    first: int = 0  # token position of the first object, for the order of a request
 
 
 def score_table(
@@ -47,7 +48,7 @@ def score_table(
     shares: Mapping[str, float],
     lessons: Mapping[str, float],
 ) -> list[Row]:
-    """Score every expert; best first, ties in file order."""
+    """Score every expert; best first, then by what the cap cut, then in file order."""
     by_agent: dict[str, list[Match]] = {agent: [] for agent in tree.agents}
     for match in matches:
         by_agent[match.phrase.agent].append(match)
@@ -59,7 +60,12 @@ def score_table(
     ]
     rows = _conflicts(rows, tree)
     order = {agent: i for i, agent in enumerate(tree.agents)}
-    return sorted(rows, key=lambda r: (-r.candidate.score, order[r.candidate.agent]))
+    return sorted(rows, key=lambda r: (*_rank(r.candidate), order[r.candidate.agent]))
+
+
+def _rank(row: Candidate) -> tuple[float, float]:
+    """Best first; of two that the cap made equal, the one that had more to cut."""
+    return -round(row.score, 1), dict(row.parts)["cap"]
 
 
 def _candidates(by_agent: Mapping[str, list[Match]], shares: Mapping[str, float]) -> set[str]:
@@ -110,12 +116,17 @@ def _row(
         parts["siblings"] = _siblings(agent, tree, owned, text)
     parts["examples"] = EXAMPLES * shares.get(agent, 0.0)
     positive = sum(parts.values())
-    parts["not_when"] = _not_when(found, positive, anchored)
+    parts["cap"] = min(0.0, 100.0 - positive)
+    positive = min(100.0, positive)
+    kept = 0.6 if anchored else 0.15
+    if credits["name"] >= GATE and anchored:  # a product of its own: the examples may vouch for it
+        kept += 0.4 * shares.get(agent, 0.0)
+    parts["not_when"] = _not_when(found, positive, kept)
     parts["foreign"] = _foreign(agent, tree, owned) if candidate else 0.0
     parts["conflict"] = 0.0
-    parts["cap"] = min(0.0, 100.0 - sum(parts.values()))
     parts["lesson"] = max(-100.0, min(100.0, lessons.get(agent, 0.0)))
-    return Row(counted(agent, parts), anchored, owned[agent])
+    first = min((m.start for m in found if m.phrase.text in owned[agent]), default=0)
+    return Row(counted(agent, parts), anchored, owned[agent], first)
 
 
 def counted(agent: str, parts: Mapping[str, float]) -> Candidate:
@@ -133,10 +144,11 @@ def _column(found: Sequence[Match], feeds: Iterable[str]) -> float:
     return 1 - miss
 
 
-def _not_when(found: Sequence[Match], positive: float, anchored: bool) -> float:
+def _not_when(found: Sequence[Match], positive: float, kept: float) -> float:
+    """Points lost to a phrase of `not_when`: all but the share `kept` of the capped sum."""
     if not any(m.phrase.column == "not_when" and m.credit >= 0.8 for m in found):
         return 0.0
-    return -positive * (1 - (0.6 if anchored else 0.15))
+    return -positive * (1 - kept)
 
 
 def _foreign(agent: str, tree: AgentTree, owned: Mapping[str, frozenset[str]]) -> float:

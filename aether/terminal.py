@@ -103,7 +103,7 @@ def items(file: str, question: str | None) -> Iterator[dict[str, Any]]:
         if raw.strip():
             try:
                 item = json.loads(raw)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:  # nested a thousand deep
                 raise AetherError(f"line {number} is not JSON: {error}", where=file) from error
             if not isinstance(item, dict):
                 raise AetherError(f"line {number} is not a JSON object", where=file)

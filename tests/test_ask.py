@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from aether.events import (
     Escalated,
     Event,
     Notice,
-    Planned,
     Retrieved,
     Routed,
     Scored,
@@ -121,19 +121,6 @@ def test_the_run_is_timed_and_its_cost_told(line: Open) -> None:
     assert run.usage.completion_tokens > 10
 
 
-def test_time_that_the_caller_takes_is_not_charged_to_a_step(line: Open) -> None:
-    """A window that paints between events does not make retrieval look slow."""
-    with lmstudio(quoting) as server:
-        stream = ask(Question(SURE), line(server).kit, Cancel())
-        events: list[Event] = []
-        for event in stream:
-            events.append(event)
-            if isinstance(event, Planned):
-                Cancel().wait(1.0)
-    assert run_of(events).timings.retrieve_ms < 1000
-    assert run_of(events).timings.total_ms > 1000
-
-
 # --- the climb ---
 
 
@@ -165,8 +152,6 @@ def test_a_parent_that_finds_less_still_stands_on_the_childs_best(
             """The parent finds the same passages, but only just."""
 
             def search(self, text: str, namespaces: Any, k: int) -> Any:
-                from dataclasses import replace
-
                 asked.append(len(namespaces))
                 hits = real.search(text, namespaces, k)
                 return hits if len(namespaces) == 1 else tuple(
@@ -175,7 +160,7 @@ def test_a_parent_that_finds_less_still_stands_on_the_childs_best(
 
         events = at.with_(store=Weaker()).events(SURE)
     child, parent = of(events, Retrieved)
-    assert asked == [1, 4] or asked[0] == 1
+    assert asked == [1, 3]
     assert parent.pre < child.pre
     (_, second) = of(events, Scored)
     assert dict(second.confidence.parts)["pre"] == pytest.approx(child.pre)
@@ -325,9 +310,9 @@ def test_forged_markers_never_show_even_split_over_chunks(line: Open) -> None:
     with lmstudio([Reply(events=events_)]) as server:
         at = line(server, {"threshold": 0.0})
         events = at.events(SURE)
-    assert shown(events) == "FSLogix mounts a VHDX at sign-in. Fine [1]."
+    assert shown(events) == "FSLogix mounts a VHDX at sign-in [1]. Fine [1]."
     assert "[42]" not in json.dumps(find(at.log, "last")["answer"])
-    honest = "FSLogix mounts a VHDX at sign-in. Fine [1]."
+    honest = "FSLogix mounts a VHDX at sign-in [1]. Fine [1]."
     with lmstudio([honest]) as server:
         clean = line(server, {"threshold": 0.0}).ask(SURE)
     assert run_of(events).confidence <= clean.confidence

@@ -161,6 +161,9 @@ def test_names_are_acronyms_and_inner_capitals() -> None:
     found = names("Use the AWS Transit Gateway with eBGP over IPsec")
     assert {"aws", "transit", "gateway", "ebgp", "ipsec"} <= found
     assert "use" not in found
+    assert names("Put gp3 volumes of a vNet on IPv6, not v1.28 at 10Gbps") == {
+        "gp3", "vnet", "ipv6",
+    }  # fmt: skip
 
 
 # --- support ---

@@ -1,8 +1,8 @@
 """Golden cases: questions whose expert, or whose note, was settled by hand.
 
-The cases live in `golden/*.jsonl`, one a line. Routing runs on the experts as they ship, retrieval
-on a real LanceDB seeded from the starter notes. What was settled (ownership, pinned, follow-up) holds
-case by case; of the rest a few may be missed, which is what the floors allow.
+The cases live in `golden/*.jsonl`, one a line. Routing runs on the experts as they ship,
+retrieval on a real LanceDB seeded from the starter notes. What was settled (ownership, pinned,
+follow-up) holds case by case; of the rest a few may be missed, which is what the floors allow.
 """
 
 from __future__ import annotations

@@ -136,7 +136,8 @@ class Answer(QWidget):
         while len(self._parts) > used:
             self._drop(self._parts.pop())
         first = max(0, self._fixed - 1 - len(done))
-        for part, below in zip(self._parts[first:], [*self._parts[first + 1 :], None], strict=True):
+        for i, part in enumerate(self._parts[first:], first + 1):
+            below = self._parts[i] if i < len(self._parts) else None
             if isinstance(part, Prose):
                 part.trimmed = TRIM * (isinstance(below, Prose) and bool(below.tucked))
             part.fit()

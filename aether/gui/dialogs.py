@@ -31,8 +31,9 @@ def confirm(
 
 
 def complain(parent: QWidget, error: Exception | None) -> QMessageBox | None:
-    """Show a fault as what, where and advice; nothing for None and for a stop."""
-    if error is None or isinstance(error, Cancelled):
+    """Show a fault as what, where and advice; nothing for None, a stop, or a closed window."""
+    parent = parent.window()
+    if error is None or isinstance(error, Cancelled) or not parent.isVisible():
         return None
     what, where, advice = fault_words(error)
     box = QMessageBox(

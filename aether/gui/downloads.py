@@ -88,7 +88,7 @@ class Downloads(Card):
         """Look at the disk again."""
         self.fields.refresh()
         home = self._context.home
-        self._context.tasks.aside(lambda _: (list_models(home),), self._show, self._no_list)
+        self._context.tasks.quick(lambda _: list_models(home), self._show, self._no_list)
 
     def _show(self, models: Iterable[ListedModel]) -> None:
         chosen = self._context.engine.settings.llm.model_path
@@ -177,6 +177,5 @@ class Downloads(Card):
         state.setText(text)
         state.setVisible(bool(text))
 
-    def _no_list(self, error: Exception | None) -> None:
-        if error is not None:
-            self.column.addWidget(lines_label(str(error), "bad"))
+    def _no_list(self, error: Exception) -> None:
+        self.column.addWidget(lines_label(str(error), "bad"))

@@ -130,9 +130,12 @@ class DropCard(QFrame):
         else:
             self.why.setText(self.tr("The names do not tell where it belongs: choose."))
 
+    def _failed(self, error: Exception | None) -> None:
+        complain(self.window(), error)
+
     def _looked(self, error: Exception | None) -> None:
         self._job = None
-        complain(self.window(), error)
+        self._failed(error)
         if error is not None:
             self.hide()
             return
@@ -155,10 +158,10 @@ class DropCard(QFrame):
 
     def _fill(self) -> None:
         engine = self._context.engine
-        self._context.tasks.aside(
-            lambda _: (tuple((m.namespace, m.name) for m in engine.tree.agents.values()),),
+        self._context.tasks.quick(
+            lambda _: tuple((m.namespace, m.name) for m in engine.tree.agents.values()),
             self._show_namespaces,
-            lambda error: None,
+            self._failed,
         )
 
     def _show_namespaces(self, names: Sequence[tuple[str, str]]) -> None:

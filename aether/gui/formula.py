@@ -35,7 +35,7 @@ _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}")
 _POWER = re.compile(r"\^(?:\{([0-9+\-n]+)\}|([0-9n]))")
 _INDEX = re.compile(r"_(?:\{([0-9+\-]+)\}|([0-9]))")
-_COMMAND = re.compile(r"\\([A-Za-z]+) ?")
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
 
 
 def readable(formula: str) -> str:

@@ -77,12 +77,9 @@ class Ingestion(QObject):
 
     def add(self, places: Sequence[str], namespace: str, skipped: Sequence[FileRow] = ()) -> None:
         """Take files and links in; `skipped` are shown with their reason, and not read."""
-        home_queue = self._queue
         self._begin()
         self.table.add([*(FileRow(place, namespace) for place in places), *skipped])
-        self._context.tasks.aside(
-            lambda _: (home_queue.add(places, namespace),), lambda _: None, self._kept
-        )
+        self._keep({namespace: list(places)})
         self._next()
 
     def stop(self) -> None:
@@ -106,8 +103,7 @@ class Ingestion(QObject):
 
     def resume(self) -> None:
         """Go on with what the last session left."""
-        queue = self._queue
-        self._context.tasks.aside(lambda _: (queue.load(),), self._resume, self._kept)
+        self._context.tasks.quick(lambda _: self._queue.load(), self._resume, self._not_kept)
 
     # --- the line ---------------------------------------------------------------------------
 
@@ -264,26 +260,25 @@ class Ingestion(QObject):
     def _keep(self, by_space: dict[str, list[str]]) -> None:
         queue = self._queue
 
-        def work(_: Cancel) -> Iterator[None]:
+        def work(_: Cancel) -> None:
             for namespace, paths in by_space.items():
                 queue.add(paths, namespace)
-            yield
 
-        self._context.tasks.aside(work, lambda _: None, self._kept)
+        self._context.tasks.quick(work, lambda _: None, self._not_kept)
 
     def _drop(self, rows: Sequence[FileRow]) -> None:
         queue = self._queue
         gone = [(row.path, row.namespace) for row in rows]
 
-        def work(_: Cancel) -> Iterator[None]:
+        def work(_: Cancel) -> None:
             for path, namespace in gone:
                 queue.done([path], namespace)
-            yield
 
         if gone:
-            self._context.tasks.aside(work, lambda _: None, self._kept)
+            self._context.tasks.quick(work, lambda _: None, self._not_kept)
 
-    def _kept(self, error: Exception | None) -> None:
-        if isinstance(error, OSError):
-            what = self.tr("What waits cannot be kept for the next start: {}")
-            self._context.wishes.say.emit(what.format(error.strerror or error))
+    def _not_kept(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error
+        what = self.tr("What waits cannot be kept for the next start: {}")
+        self._context.wishes.say.emit(what.format(error.strerror or error))

@@ -170,7 +170,7 @@ _COLUMNS = {
 def column_words(part: str) -> str:
     """A column of a score table."""
     known = _COLUMNS.get(part)
-    return tr(known) if known else part.replace("_", " ").capitalize()
+    return tr(str(known)) if known else part.replace("_", " ").capitalize()
 
 
 def term_words(part: str) -> tuple[str, str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtWidgets import QTabWidget, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from aether.gui import runtext
+from aether.gui.lazytabs import LazyTabs
 from aether.gui.passages import Passages
 from aether.gui.scoretable_view import ScoreTable
 from aether.gui.theme import Colours, Theme
@@ -16,16 +17,6 @@ from aether.replay import Difference, candidates_of, hits_of
 
 Record = Mapping[str, Any]
 Naming = runtext.Naming
-
-
-class Page(QTextBrowser):
-    """Read-only HTML that opens nothing."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setOpenLinks(False)
-        self.setTabChangesFocus(True)
-        self.setAccessibleName(name)
 
 
 class RoutePage(QWidget):
@@ -49,7 +40,7 @@ class RoutePage(QWidget):
         self.table.show_rows(candidates_of(route.get("candidates")), name, chosen)
 
 
-class RunDetail(QTabWidget):
+class RunDetail(LazyTabs):
     """The tabs of one run."""
 
     def __init__(self, theme: Theme) -> None:
@@ -58,63 +49,37 @@ class RunDetail(QTabWidget):
         self._name: Naming = str
         self._record: Record = {}
         self._differences: tuple[Difference, ...] | None = None
-        self._stale: set[int] = set()
-        self.setDocumentMode(True)
-        self.tabBar().setDrawBase(False)
         self.tabBar().setProperty("role", "dense")
-        self.setUsesScrollButtons(True)
         self.route = RoutePage(theme, self.tr("Expert"))
         self.passages = Passages(theme)
-        self._fill: list[Callable[[], None]] = []
-        self._add(self.tr("Run"), runtext.summary)
-        self._add_widget(self.tr("Route"), self.route, self._fill_route)
-        self._add(self.tr("Places"), runtext.places)
-        self._add_widget(self.tr("Passages"), self.passages, self._fill_passages)
-        self._add(self.tr("Prompt"), runtext.prompts)
-        self._add(self.tr("Confidence"), runtext.confidence)
-        self.replay = self._add(self.tr("Replay"), self._replay_text)
-        self._add(self.tr("Record"), runtext.raw)
-        self.currentChanged.connect(self._fill_current)
-        theme.changed.connect(self._redraw)
+        self.add_text(self.tr("Run"), lambda: self._text(runtext.summary))
+        self.add(self.tr("Route"), self.route, self._fill_route)
+        self.add_text(self.tr("Places"), lambda: self._text(runtext.places))
+        self.add(self.tr("Passages"), self.passages, self._fill_passages)
+        self.add_text(self.tr("Prompt"), lambda: self._text(runtext.prompts))
+        self.add_text(self.tr("Confidence"), lambda: self._text(runtext.confidence))
+        self.replay = self.add_text(self.tr("Replay"), lambda: self._text(self._replay_text))
+        self.add_text(self.tr("Record"), lambda: self._text(runtext.raw))
+        theme.changed.connect(self.redraw)
 
     def set_names(self, name: Naming) -> None:
         """How an expert's id becomes a name."""
         self._name = name
-        self._redraw()
+        self.redraw()
 
     def show_record(self, record: Record) -> None:
         """Show a run; the tab stays the one that was looked at."""
         self._record, self._differences = record, None
-        self._redraw()
+        self.redraw()
 
     def show_replay(self, differences: tuple[Difference, ...]) -> None:
         """Show what a replay found."""
         self._differences = differences
-        self._stale.add(self.indexOf(self.replay))
         self.setCurrentWidget(self.replay)
-        self._fill_current(self.currentIndex())
+        self.redraw_one(self.replay)
 
-    def _add(self, name: str, text: Callable[[Record, Colours, Naming], str]) -> Page:
-        page = Page(name)
-
-        def fill() -> None:
-            page.setHtml(text(self._record, self._theme.colours, self._name))
-
-        self._add_widget(name, page, fill)
-        return page
-
-    def _add_widget(self, name: str, widget: QWidget, fill: Callable[[], None]) -> None:
-        self._fill.append(fill)
-        self.addTab(widget, name)
-
-    def _redraw(self) -> None:
-        self._stale = set(range(self.count()))
-        self._fill_current(self.currentIndex())
-
-    def _fill_current(self, index: int) -> None:
-        if index in self._stale and self._record:
-            self._stale.discard(index)
-            self._fill[index]()
+    def _text(self, make: Callable[[Record, Colours, Naming], str]) -> str:
+        return make(self._record, self._theme.colours, self._name) if self._record else ""
 
     def _fill_route(self) -> None:
         self.route.show_route(self._record, self._name)

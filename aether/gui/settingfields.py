@@ -50,17 +50,13 @@ class Saver(QObject):
         self._busy = True
         changes, told = self._waiting.pop(0)
         home = self._context.home
-
-        def work(_: Cancel) -> Sequence[Settings]:
-            return (save_settings(home, changes),)
-
-        self._context.tasks.aside(
-            work,
-            lambda saved: self._adopt(saved, changes, told),
-            lambda error: self._over(error, told),
+        self._context.tasks.quick(
+            lambda _: save_settings(home, changes),
+            lambda saved: self._saved(saved, changes, told),
+            lambda error: self._failed(error, told),
         )
 
-    def _adopt(self, saved: Settings, changes: dict[str, str | None], told: Told) -> None:
+    def _saved(self, saved: Settings, changes: dict[str, str | None], told: Told) -> None:
         """The engine changes on its own thread: an answer under way is finished first."""
         engine = self._context.engine
         told("")
@@ -69,16 +65,19 @@ class Saver(QObject):
             engine.adopt(with_keys(engine.settings, saved, changes))
 
         self._context.tasks.call(adopt, lambda _: self._adopted(), lambda e: told(str(e)))
+        self._over()
 
     def _adopted(self) -> None:
         self._context.wishes.settings_changed.emit()
         self._context.wishes.say.emit(self.tr("Settings saved"))
 
-    def _over(self, error: Exception | None, told: Told) -> None:
+    def _failed(self, error: Exception, told: Told) -> None:
+        what, _, _ = fault_words(error)
+        told(what)
+        self._over()
+
+    def _over(self) -> None:
         self._busy = False
-        if error is not None:
-            what, _, _ = fault_words(error)
-            told(what)
         self._next()
 
 
@@ -98,7 +97,7 @@ class Fields:
         line = QLineEdit(str(self._now(key)))
         line.setPlaceholderText(placeholder)
         if secret:
-            line.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
+            line.setEchoMode(QLineEdit.EchoMode.Password)
         line.editingFinished.connect(lambda: self.keep(key, line.text().strip()))
         self._place(card, key, name, line, hint, self._browser(line, key, browse) if browse else ())
         return line
@@ -179,7 +178,7 @@ class Fields:
 
     def _told(self, key: str, fault: str) -> None:
         shown = self.faults[key]
-        shown.setText(fault[:1].upper() + fault[1:])
+        shown.setText(fault)
         shown.setVisible(bool(fault))
 
     def _now(self, key: str) -> Any:

@@ -73,15 +73,13 @@ class Bridge(QObject):
         """Run what was posted, for at most one slice; the rest after the window had its turn."""
         self._pending.clear()
         end = time.perf_counter() + SLICE_S
-        while time.perf_counter() < end:
-            try:
-                call = self._calls.get_nowait()
-            except queue.Empty:
-                return
-            call()
-        if not self._calls.empty() and not self._pending.is_set():
-            self._pending.set()
-            self.woken.emit()
+        try:
+            while time.perf_counter() < end and not self._calls.empty():
+                self._calls.get_nowait()()
+        finally:  # a call that raises must not hold up those behind it
+            if not self._calls.empty() and not self._pending.is_set():
+                self._pending.set()
+                self.woken.emit()
 
 
 class Lane:

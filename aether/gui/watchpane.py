@@ -69,8 +69,8 @@ class WatchPane(QWidget):
         self.list.currentRowChanged.connect(self._marked)
         self.namespace.activated.connect(lambda _: self._rename())
         home = context.home
-        context.tasks.aside(
-            lambda _: ((load_watched(home), load_stamps(home)),), self._loaded, self._failed
+        context.tasks.quick(
+            lambda _: (load_watched(home), load_stamps(home)), self._loaded, self._failed
         )
 
     def watch(self, folder: str) -> None:
@@ -143,12 +143,11 @@ class WatchPane(QWidget):
     def _keep(self) -> None:
         home, watched, seen = self._context.home, self.watched, dict(self._seen)
 
-        def work(_: Cancel) -> Iterator[None]:
+        def work(_: Cancel) -> None:
             save_watched(home, watched)
             save_stamps(home, seen)
-            yield
 
-        self._context.tasks.aside(work, lambda _: None, self._failed)
+        self._context.tasks.quick(work, lambda _: None, self._failed)
 
     def _looked(self, found: Seen) -> None:
         watched, now, new = found

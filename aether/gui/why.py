@@ -13,7 +13,6 @@ from aether.gui.phrases import column_words, decision_words, route_words
 from aether.gui.widgets import label, lines_label
 from aether.records import Attempt, Candidate, Plan, Route, Run
 
-
 POINTS_WIDTH = 76  # pixels
 
 

@@ -132,7 +132,7 @@ class MainWindow(QMainWindow):
         wishes = context.wishes
         wishes.show_page.connect(self.show_page)
         wishes.ask_question.connect(lambda *_: self.show_page("ask"))
-        wishes.open_run.connect(lambda *_: self.show_page("runs"))
+        wishes.open_run.connect(self._run_wanted)
         wishes.files_dropped.connect(self._dropped)
         wishes.look_for_server.connect(lambda: look_for_server(context))
         wishes.settings_changed.connect(lambda: look_for_server(context))
@@ -147,6 +147,13 @@ class MainWindow(QMainWindow):
         self.show_page("library")
         if first:
             self.context.wishes.files_dropped.emit(places)
+
+    def _run_wanted(self, run: str) -> None:
+        """The runs page shows a run; a page that is made by this hears of it now."""
+        first = "runs" not in self.pages
+        self.show_page("runs")
+        if first and "runs" in self.pages and self.context is not None:
+            self.context.wishes.open_run.emit(run)
 
     def _tell(self, text: str) -> None:
         """A long job ended: say so where the window cannot be seen."""

@@ -6,6 +6,7 @@ Passages are trimmed first; persona and question never.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 
@@ -20,6 +21,14 @@ SPARE = 48  # tokens of the chat template
 LEAST_ANSWER = 128
 LEAST_SOURCES = 200  # tokens kept free of the last turn
 LEAST_PASSAGE = 40  # tokens; a shorter rest of a passage is not worth its header
+TASK = (
+    "Answer the question from the sources above, in your own order and as briefly as it allows. "
+    "Keep the number in brackets at the end of every sentence, as the sources have it."
+)
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+")
+_RULE = re.compile(r"[\s|:-]+\Z")
+_END = re.compile(r"[.!?;]*\Z")
 
 
 def build(
@@ -77,7 +86,7 @@ def _user(nonce: str, block: str, last: str, text: str) -> str:
         parts.append(last)
     parts.append(f"Question: {text}")
     if block:
-        parts.append("Answer from the sources above; put [n] after every statement taken from one.")
+        parts.append(TASK)
     else:
         parts.append(
             "No source was found. Say so first, then answer briefly from general knowledge."
@@ -119,10 +128,31 @@ def _sources(
 
 
 def _block(hit: Hit, text: str) -> str:
-    """One source, every line marked as data."""
+    """One source, every line marked as data and every sentence with the source's number.
+
+    Small models copy sentences rather than number them: what they copy is cited by itself.
+    """
     place = " ".join(" - ".join(p for p in (hit.title, hit.locator, hit.date) if p).split())
-    lines = "\n".join(f"| {line}" for line in text.splitlines() if line.strip())
-    return f"[{hit.n}] {place}\n{lines}"
+    fenced = False
+    lines: list[str] = []
+    for line in text.splitlines():
+        opens = bool(_FENCE.match(line))
+        if line.strip():
+            code = fenced or opens or line.startswith(("    ", "\t"))
+            lines.append(f"| {line if code else _numbered(line, hit.n)}")
+        fenced ^= opens
+    return "\n".join([f"[{hit.n}] {place}", *lines])
+
+
+def _numbered(line: str, n: int) -> str:
+    """A line of prose with `[n]` before the end of each sentence; numbers of its own go."""
+    if _RULE.match(line) or line.rstrip().endswith(":"):
+        return line
+    item = _ITEM.match(line)
+    head = item.group() if item else ""
+    rest = line[len(head) :]
+    said = sentences(rest if "`" in rest else without_markers(rest))
+    return head + " ".join(_END.sub(lambda end: f" [{n}]{end.group()}", s, count=1) for s in said)
 
 
 def _shortened(hit: Hit, room: int, count: Callable[[str], int]) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Generator
 from dataclasses import replace
 
+from aether.attribution import Attributor
 from aether.cancel import Cancel
 from aether.claims import source_numbers
 from aether.errors import Cancelled, ModelCut, ModelError
@@ -28,13 +29,14 @@ def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, N
     Raises ModelError only where not a single word came.
     """
     cleaner = CitationCleaner(frozenset(hit.n for hit in prompt.hits))
+    attributor = Attributor(prompt.hits)
     text: list[str] = []
     answer = Answer("", "none")
     pieces = model.stream(prompt, cancel)
     try:
         for piece in pieces:
             if isinstance(piece, ModelDelta):
-                if clean := cleaner.feed(piece.text):
+                if clean := attributor.feed(cleaner.feed(piece.text)):
                     text.append(clean)
                     yield Delta(clean)
                     if "\n" in clean and goes_round("".join(text)):
@@ -51,10 +53,17 @@ def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, N
         answer = replace(answer, finish="cut", error=str(error))
     finally:
         pieces.close()  # the server stops as well, whoever ended it
-    if rest := cleaner.flush():
+    whole = answer.finish in ("stop", "length")
+    if rest := attributor.feed(cleaner.flush()) + attributor.flush(whole):
         text.append(rest)
         yield Delta(rest)
-    return replace(answer, text="".join(text).strip(), forged=cleaner.forged)
+    return replace(
+        answer,
+        text="".join(text).strip(),
+        forged=cleaner.forged,
+        moved=attributor.moved,
+        attached=attributor.attached,
+    )
 
 
 def goes_round(text: str) -> bool:

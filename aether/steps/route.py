@@ -20,7 +20,14 @@ from aether.text import tokens
 from aether.yamlfile import did_you_mean
 
 MAX_TEXT = 4000  # characters that are read for routing; a pasted log says no more after that
-OUT_OF_DOMAIN = 0.55  # share of the example model from which a question is nobody's
+OUT_OF_DOMAIN = 0.55  # share of the example model from which a follow-up has a subject of its own
+# a question is nobody's from this share on, where the strongest expert has fewer points than this
+NOBODYS = ((0.85, 101.0), (0.45, 50.0), (0.3, 20.0))
+DOMAIN_SHARE = 0.55  # joint share of an architect and its specialists that wins it a bare question
+_PARTS = re.compile(r";|\bthen\b|\balso\b|\bplus\b|\bfirst\b|\bas well as\b|\. and\b", re.I)
+_GOES_ON = re.compile(r"^\s*(and|also|same|or|but|how about)\b.{0,60}$", re.I)
+WIDE = 4.0  # where a request counts its parts, the parts may lie this many leads apart
+_REVERSED = re.compile(r"\b(?:but|and) (?:first|before that)\b|\bbefore (?:that|this)\b", re.I)
 _PIN = re.compile(r"^\s*@([A-Za-z][\w-]{1,63})\b\s*")
 _STRATEGIES: tuple[tuple[Strategy, re.Pattern[str]], ...] = (
     ("record", re.compile(r"^\s*(remember|note that|record|log that)\b", re.I)),
@@ -45,17 +52,17 @@ def route(
     """
     started = time.perf_counter()
     pinned, text = _pinned(question, tree)
-    text = text[:MAX_TEXT]
+    text, typos = lexicon.mended(text[:MAX_TEXT])
     matches = lexicon.matches(text)
     shares = lexicon.model.shares(text)
     rows = score_table(text, tree, matches, shares, lessons or {})
-    if not _own_words(rows, shares) and question.previous:
+    if question.previous and not _own_words(text, rows, shares):
         rows = _with_last_turn(question, text, tree, lexicon, lessons or {})
     decided = _decide(text, pinned, tree, rows, shares)
     table = tuple(row.candidate for row in rows)
     ms = (time.perf_counter() - started) * 1000
     nearest = lexicon.model.nearest(text)
-    reason = _sentence(decided, table, tree, nearest)
+    reason = _sentence(decided, table, tree, nearest) + _read_as(typos)
     return replace(decided, candidates=table, strategy=_strategy(text), reason=reason, ms=ms)
 
 
@@ -90,8 +97,13 @@ def _find_agent(word: str, tree: AgentTree) -> str:
     return ""
 
 
-def _own_words(rows: Sequence[Row], shares: Mapping[str, float]) -> bool:
-    """Whether a follow-up names its subject itself, so that the last turn must not be added."""
+def _own_words(text: str, rows: Sequence[Row], shares: Mapping[str, float]) -> bool:
+    """Whether a follow-up names its subject itself, so that the last turn must not be added.
+
+    A question that goes on ("and for X?") does so only where it names an expert's own product.
+    """
+    if _GOES_ON.match(text):
+        return any(dict(row.candidate.parts)["named"] > 0 for row in rows)
     return any(row.objects for row in rows) or shares.get(NOBODY, 0.0) >= OUT_OF_DOMAIN
 
 
@@ -104,7 +116,7 @@ def _with_last_turn(
 ) -> list[Row]:
     """Route on own words plus exactly the last whole turn; its expert keeps the floor."""
     assert question.previous is not None  # the caller looked
-    joined = f"{text} {question.previous.question}"[:MAX_TEXT]
+    joined, _ = lexicon.mended(f"{text} {question.previous.question}"[:MAX_TEXT])
     matches, shares = lexicon.matches(joined), lexicon.model.shares(joined)
     rows = score_table(joined, tree, matches, shares, lessons)
     agent = question.previous.agent
@@ -128,12 +140,27 @@ def _decide(
     best_tier = tree[rows[0].candidate.agent].tier
     passes: tuple[tuple[int, Pass], ...] = ((3, "tier3"), (2, "tier2"))
     for tier, name in passes:
-        if best_tier == tier and (verdict := _decide_tier(tier, name, tree, rows)):
+        if best_tier == tier and (verdict := _decide_tier(tier, name, text, tree, rows)):
             return verdict
+    if best_tier > 1 and shares.get(NOBODY, 0.0) < 0.1 and (head := _head(tree, shares)):
+        return _verdict("route", (head[0],), "tier2", head[1] / 2)
     return _verdict("no_route", (tree.root,), "default", 0.3)
 
 
-def _decide_tier(tier: int, name: Pass, tree: AgentTree, rows: Sequence[Row]) -> Route | None:
+def _head(tree: AgentTree, shares: Mapping[str, float]) -> tuple[str, float] | None:
+    """The architect in whose field a question lies that none of the field's experts can claim."""
+    joint = {
+        agent: sum(shares.get(member, 0.0) for member in {agent, *tree.subtree(agent)})
+        for agent, manifest in tree.agents.items()
+        if manifest.tier == 2
+    }
+    best = max(joint, key=lambda agent: joint[agent], default="")
+    return (best, joint[best]) if best and joint[best] >= DOMAIN_SHARE else None
+
+
+def _decide_tier(
+    tier: int, name: Pass, text: str, tree: AgentTree, rows: Sequence[Row]
+) -> Route | None:
     floor = tree.routes.tier3 if tier == 3 else tree.routes.tier2
     ranked = [r for r in rows if tree[r.candidate.agent].tier == tier]
     if not ranked[0].objects and ranked[0].candidate.score < floor.bare:
@@ -142,8 +169,9 @@ def _decide_tier(tier: int, name: Pass, tree: AgentTree, rows: Sequence[Row]) ->
     lead = best.candidate.score - second
     sure = min(1.0, max(0.0, best.candidate.score / 100)) * min(1.0, 0.5 + lead / 60)
     parts = [r for r in ranked[:3] if r.candidate.score >= floor.multi and r.objects]
-    if len(parts) >= 2 and lead < floor.lead and _disjoint(parts):
-        return _verdict("multi", tuple(r.candidate.agent for r in parts), name, sure)
+    apart = floor.lead * (WIDE if _PARTS.search(text) else 1.0)
+    if len(parts) >= 2 and lead < apart and _disjoint(parts):
+        return _verdict("multi", _in_order(text, parts), name, sure)
     if best.candidate.score >= floor.route and lead >= floor.lead:
         return _verdict("route", (best.candidate.agent,), name, sure)
     if best.candidate.score >= floor.ambiguous:
@@ -151,6 +179,16 @@ def _decide_tier(tier: int, name: Pass, tree: AgentTree, rows: Sequence[Row]) ->
         agents = tuple(r.candidate.agent for r in near)
         return _verdict("ambiguous" if len(agents) > 1 else "route", agents, name, sure)
     return None
+
+
+def _in_order(text: str, parts: Sequence[Row]) -> tuple[str, ...]:
+    """Best first; in the order of the request where it counts its parts ("then", "but first")."""
+    if not _PARTS.search(text) and not _REVERSED.search(text):
+        return tuple(row.candidate.agent for row in parts)
+    marker = _REVERSED.search(text)
+    turn = len(tokens(text[: marker.start()])) if marker else 0
+    ranked = sorted(parts, key=lambda r: (r.first < turn, r.first))
+    return tuple(row.candidate.agent for row in ranked)
 
 
 def _disjoint(rows: Sequence[Row]) -> bool:
@@ -161,7 +199,7 @@ def _nobody(rows: Sequence[Row], shares: Mapping[str, float]) -> bool:
     """Out of domain: the example model says so, and no expert has more than a stray word."""
     share = shares.get(NOBODY, 0.0)
     strongest = max(row.candidate.score for row in rows)
-    return share >= OUT_OF_DOMAIN and strongest < 45 or share >= 0.35 and strongest < 20
+    return any(share >= least and strongest < most for least, most in NOBODYS)
 
 
 def _forced(text: str, rules: Sequence[Rule]) -> Rule | None:
@@ -192,6 +230,10 @@ def _strategy(text: str) -> Strategy:
         if pattern.search(text):
             return name
     return "lookup"
+
+
+def _read_as(typos: Sequence[tuple[str, str]]) -> str:
+    return "".join(f' Read "{typed}" as "{meant}".' for typed, meant in typos)
 
 
 def _sentence(

@@ -126,7 +126,7 @@ class Desk:
 
     # --- waiting and seeing ---------------------------------------------------------------
 
-    def until(self, condition: Callable[[], Any], what: str = "", seconds: float = 20.0) -> None:
+    def until(self, condition: Callable[[], Any], what: str = "", seconds: float = 60.0) -> None:
         """Let the window live until something is so."""
         end = time.monotonic() + seconds
         while not condition():
@@ -145,7 +145,7 @@ class Desk:
         """Wait until nothing is under way."""
         assert self.window.context is not None
         tasks = self.window.context.tasks
-        self.until(lambda: not tasks.busy, "idleness", 60)
+        self.until(lambda: not tasks.busy, "idleness")
         self.settle()
 
     def settle(self) -> None:
@@ -189,6 +189,6 @@ def link_place(prose: Prose, words: str) -> QPoint:
     cursor = prose.document().find(words)
     assert not cursor.isNull(), f"{words!r} is not in {prose.toPlainText()!r}"
     cursor.setPosition(cursor.selectionStart() + 1)
-    place = prose.cursorRect(cursor).center()
+    place = prose.cursorRect(cursor).center() + QPoint(2, 4)  # the line has room above its words
     assert prose.anchorAt(place), f"{words!r} is no link"
     return place

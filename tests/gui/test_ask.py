@@ -166,11 +166,12 @@ def test_escape_gives_the_edit_up(desk: Desk) -> None:
 def test_another_expert_answers_beside_the_first(desk: Desk, model: ModelServer) -> None:
     desk.ask("How do I connect AWS VPCs?")
     menu = desk.turn.actions_row.expert.menu()
-    action = next(a for a in menu.actions() if a.text().strip() == "Azure specialist")
+    action = next(a for a in menu.actions() if a.text().strip() == "Cloud architect")
     action.trigger()
     desk.answered()
     assert len(desk.chat.transcript.turns) == 2
-    assert desk.turn.name.text() == "Azure specialist"
+    assert desk.turn.exchange.agent == "cloud_architect"
+    assert desk.turn.name.text() == "Cloud architect"
     assert desk.inspector.why.reason.text().startswith("You chose this expert.")
 
 

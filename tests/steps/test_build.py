@@ -7,7 +7,7 @@ import pytest
 from aether.agents import AgentTree
 from aether.errors import AetherError
 from aether.records import Hit, ModelInfo, Prompt, Question, Turn
-from aether.steps.build import SHARE, build
+from aether.steps.build import SHARE, TASK, build
 from aether.text import estimate_tokens
 
 FACT = "A VPC peering connection routes traffic between two VPCs with private addresses. "
@@ -79,7 +79,7 @@ def test_a_passage_too_long_is_cut_at_a_sentence(tree: AgentTree) -> None:
     numbered = " ".join(f"Fact number {i} holds for every VPC." for i in range(400))
     prompt = built(tree, (passage(1, numbered),), 4096)
     line = next(x for x in user(prompt).splitlines() if x.startswith("| "))
-    assert line.endswith("VPC.")
+    assert line.endswith("VPC [1].")
     assert 40 < estimate_tokens(line) < 1500
 
 
@@ -87,8 +87,31 @@ def test_a_passage_without_sentences_is_cut_at_a_word(tree: AgentTree) -> None:
     table = " ".join(f"row{i};10.0.{i}.0/24;vlan{i}" for i in range(2000))
     prompt = built(tree, (passage(1, table),), 4096)
     line = next(x for x in user(prompt).splitlines() if x.startswith("| "))
-    assert line.removeprefix("| ") == table[: len(line) - 2]
-    assert set(line.split()) - {"|"} <= set(table.split())
+    kept = line.removeprefix("| ").removesuffix(" [1]")
+    assert table.startswith(kept)
+    assert set(kept.split()) <= set(table.split())
+
+
+def test_every_sentence_carries_the_number_of_its_source_and_no_other(tree: AgentTree) -> None:
+    text = (
+        "Two VPCs can peer [7]. The request expires after 7 days.\n"
+        "1. Accept it: `aws ec2 accept-vpc-peering-connection --filters a[0]`.\n"
+        "Steps in order:\n"
+        "| Option | Limit |\n|---|---|\n| peering | 125 |\n"
+        "```\naws ec2 describe-vpcs --query Vpcs[0]\n```\n"
+    )
+    lines = user(built(tree, (passage(3, text),))).splitlines()
+    assert [x[2:] for x in lines if x.startswith("| ")] == [
+        "Two VPCs can peer [3]. The request expires after 7 days [3].",
+        "1. Accept it: `aws ec2 accept-vpc-peering-connection --filters a[0]` [3].",
+        "Steps in order:",
+        "| Option | Limit | [3]",
+        "|---|---|",
+        "| peering | 125 | [3]",
+        "```",
+        "aws ec2 describe-vpcs --query Vpcs[0]",
+        "```",
+    ]
 
 
 def test_the_best_passages_are_the_ones_that_stay(tree: AgentTree) -> None:
@@ -101,7 +124,7 @@ def test_the_best_passages_are_the_ones_that_stay(tree: AgentTree) -> None:
 def test_no_source_is_said(tree: AgentTree) -> None:
     text = user(built(tree))
     assert "(no source was found)" in text
-    assert "put [n]" not in text
+    assert TASK not in text
 
 
 def test_a_question_too_long_for_the_window_is_an_error_with_advice(tree: AgentTree) -> None:

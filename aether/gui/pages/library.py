@@ -88,8 +88,8 @@ class LibraryPage(QWidget):
 
     def _load_names(self) -> None:
         engine = self.context.engine
-        self.context.tasks.aside(
-            lambda _: (tuple((m.namespace, m.name) for m in engine.tree.agents.values()),),
+        self.context.tasks.quick(
+            lambda _: tuple((m.namespace, m.name) for m in engine.tree.agents.values()),
             self._know_names,
             self._failed,
         )

@@ -22,7 +22,8 @@ from aether.gui import runtext
 from aether.gui.context import Context
 from aether.gui.controls import Choice
 from aether.gui.dialogs import complain, counted
-from aether.gui.rundetail import Page, RunDetail
+from aether.gui.lazytabs import Page
+from aether.gui.rundetail import RunDetail
 from aether.gui.runtable import OUTCOMES, QUESTION, ROW, RunFilter, RunTable
 from aether.gui.tables import PlainTable
 from aether.gui.tasks import Job
@@ -148,8 +149,8 @@ class RunsPage(QWidget):
 
     def _load_names(self) -> None:
         engine = self.context.engine
-        self.context.tasks.aside(
-            lambda _: ({a: m.name for a, m in engine.tree.agents.items()},),
+        self.context.tasks.quick(
+            lambda _: {a: m.name for a, m in engine.tree.agents.items()},
             self._know_names,
             self._failed,
         )
@@ -186,8 +187,8 @@ class RunsPage(QWidget):
             if self._reading is job:
                 self._show(records)
 
-        job = self.context.tasks.aside(
-            lambda _: (tuple(record_at(path, line) for line in lines),), show, self._failed
+        job = self.context.tasks.quick(
+            lambda _: tuple(record_at(path, line) for line in lines), show, self._failed
         )
         self._reading = job
 
