@@ -16,6 +16,7 @@ from typing import Any
 from aether.agents import AgentTree
 from aether.ask import Kit, ask
 from aether.cancel import Cancel
+from aether.claims import without_markers
 from aether.engine import NOTES
 from aether.events import Delta, Event, Finished
 from aether.ingest import seed
@@ -63,6 +64,9 @@ def quoting(request: Request, most: int = 3) -> str:
     for n, text in list(sources_in(request).items())[:most]:
         said = [s for s in sentences(text) if s.endswith(".") and not s.startswith(("#", "-", "|"))]
         out += [f"{s[:-1]} [{n}]." for s in said[:1]]
+    if not out:  # nothing but lists: the first item of the first source
+        n, text = next(iter(sources_in(request).items()))
+        out = [f"{without_markers(sentences(text)[0]).strip('-. ')} [{n}]."]
     return " ".join(out)
 
 

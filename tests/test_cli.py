@@ -252,25 +252,26 @@ def test_a_log_that_cannot_be_written_costs_no_answer(
     assert "cannot be written down" in done.err
 
 
-def test_a_process_of_its_own_prints_json_and_nothing_else(model: ModelServer) -> None:
-    done = ended(process("ask", "--json", SURE, module="tests.fakes.launch"))
-    assert done.status == 0, done.err
-    assert [r["event"] for r in done.rows][-1] == "finished"
-    assert set(done.rows[-1]) == FINISHED
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent another way there")
 def test_ctrl_c_in_mid_answer_keeps_the_text(model: ModelServer, user: Path) -> None:
+    """In a process of its own, whose standard output is JSON lines to the last byte."""
     model.replies = [Reply("Profiles live in a VHDX file on a share", hold_after=4)]
-    child = process("ask", SURE, module="tests.fakes.launch")
-    assert child.stdout is not None
-    assert child.stdout.read(len("Profiles live")) == "Profiles live"
-    child.send_signal(signal.SIGINT)
-    done = ended(child)
+    with process("ask", "--json", SURE, module="tests.fakes.launch") as child:
+        assert child.stdout is not None
+        head = ""
+        while '"delta"' not in head:
+            head += child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    done = Done(child.returncode, head + out, err)
     assert done.status == 130, done.err
+    assert [row["event"] for row in done.rows][:4] == ["routed", "planned", "retrieved", "built"]
+    assert set(done.rows[-1]) == FINISHED
+    assert done.rows[-1]["outcome"] == "cancelled"
     record = find(user / "audit" / "runs.jsonl", "last")
     assert record["outcome"] == "cancelled"
-    assert record["answer"].startswith("Profiles live")
+    assert record["answer"] == done.rows[-1]["answer"]
+    assert record["answer"].startswith("Profiles")
     assert model.requests[0].closed.wait(10)
 
 

@@ -33,8 +33,11 @@ _REFUSAL = re.compile(
 
 
 def overlap(points: float) -> float:
-    """Domain overlap O: the routed score, 0-100 points, mapped to 0.1 … 0.85."""
-    return 0.1 + 0.75 * min(1.0, max(0.0, points) / 50)
+    """Domain overlap O: the routed score, 0-100 points, mapped to 0.1 … 0.85.
+
+    Full from 35 points on; of labelled questions routed with 14 to 35, three in four are right.
+    """
+    return 0.1 + 0.75 * min(1.0, max(0.0, points) / 35)
 
 
 def best_possible(pre: float, best: float) -> float:

@@ -142,9 +142,7 @@ def open_desk(qapp: QApplication, home: Path, seeded: Path) -> Iterator[Opener]:
     """
     desks: list[Desk] = []
 
-    def opened(
-        server: ModelServer | None = None, threshold: float = 0.05, **settings: str
-    ) -> Desk:
+    def opened(server: ModelServer | None = None, threshold: float = 0.05, **settings: str) -> Desk:
         if not (home / "kb").exists():
             shutil.copytree(seeded, home, dirs_exist_ok=True)
         flags = {

@@ -84,7 +84,10 @@ class Desk:
             self.answered()
 
     def key(
-        self, key: Qt.Key, widget: QWidget | None = None, modifiers: Any = Qt.KeyboardModifier.NoModifier
+        self,
+        key: Qt.Key,
+        widget: QWidget | None = None,
+        modifiers: Any = Qt.KeyboardModifier.NoModifier,
     ) -> None:
         """Press a key where the focus is, or in `widget`."""
         QTest.keyClick(widget or self.application.focusWidget() or self.window, key, modifiers)

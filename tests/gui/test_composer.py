@@ -78,9 +78,7 @@ def test_nothing_is_sent_while_nothing_is_written(desk: Desk, model: ModelServer
     assert not model.requests
 
 
-def test_return_does_not_send_while_an_answer_is_written(
-    desk: Desk, model: ModelServer
-) -> None:
+def test_return_does_not_send_while_an_answer_is_written(desk: Desk, model: ModelServer) -> None:
     model.replies = [Reply("one two", hold_after=1)]
     desk.ask("How do I connect AWS VPCs?", wait=False)
     desk.until(lambda: "one" in shown_text(desk.turn), "a word")

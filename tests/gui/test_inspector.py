@@ -180,7 +180,9 @@ def test_places_of_passages(tmp_path: object) -> None:
     page = Hit("Hello timers must agree on both ends of the link.", "T",
                "https://docs.example/ospf", "s", "web", 0.5, 1)  # fmt: skip
     url = place_of(page)
-    assert url == QUrl("https://docs.example/ospf#:~:text=Hello%20timers%20must%20agree%20on%20both")
+    assert url == QUrl(
+        "https://docs.example/ospf#:~:text=Hello%20timers%20must%20agree%20on%20both"
+    )
     assert place_of(Hit("x", "T", "javascript:alert(1)", "s", "web", 0.5, 1)) is None
     assert place_of(Hit("x", "T", "", "s", "kb", 0.5, 1, path="/nowhere/at/all.pdf")) is None
 
@@ -203,11 +205,13 @@ def test_claims_wear_their_verdicts(theme: Theme, qtbot: QtBot) -> None:
     qtbot.addWidget(claims)
     claims.resize(320, 400)
     claims.show()
-    claims.set_claims((
-        Claim("**Ten** seconds.", (1,), 0.9, "supported", (), "It is ten seconds."),
-        Claim("Never.", (), 0.0, "uncited"),
-        Claim("Eleven.", (2,), 0.1, "unsupported", contradicted=True),
-    ))
+    claims.set_claims(
+        (
+            Claim("**Ten** seconds.", (1,), 0.9, "supported", (), "It is ten seconds."),
+            Claim("Never.", (), 0.0, "uncited"),
+            Claim("Eleven.", (2,), 0.1, "unsupported", contradicted=True),
+        )
+    )
     words = [claims.model().index(r, 0).data() for r in range(3)]
     assert words[0] == "Supported \u00b7 0.90 \u00b7 [1]: Ten seconds."
     assert words[1] == "No source: Never."

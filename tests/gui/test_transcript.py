@@ -177,9 +177,7 @@ def test_no_image_is_ever_loaded(answer: Answer) -> None:
     assert "\ufffc" not in prose.document().toRawText()
 
 
-def test_the_end_is_followed_until_the_person_scrolls_up(
-    desk: Desk, model: ModelServer
-) -> None:
+def test_the_end_is_followed_until_the_person_scrolls_up(desk: Desk, model: ModelServer) -> None:
     lines = "\n\n".join(f"Paragraph {i} of words." for i in range(80))
     model.replies = [Reply(lines, hold_after=200)]
     desk.ask("How do I connect AWS VPCs?", wait=False)
@@ -233,7 +231,9 @@ def _told(number: int) -> Exchange:
 
 
 def _words(answer: Answer) -> str:
-    parts = (p.toPlainText() if isinstance(p, Prose) else getattr(p, "text", "") for p in answer.parts)
+    parts = (
+        p.toPlainText() if isinstance(p, Prose) else getattr(p, "text", "") for p in answer.parts
+    )
     return " ".join(" ".join(parts).split())
 
 

@@ -254,9 +254,7 @@ def test_closing_at_once_is_clean(open_desk: Opener, model: ModelServer) -> None
         open_desk(model).close()
 
 
-def test_closing_while_a_server_is_silent_is_clean(
-    open_desk: Opener, model: ModelServer
-) -> None:
+def test_closing_while_a_server_is_silent_is_clean(open_desk: Opener, model: ModelServer) -> None:
     model.replies = [Reply("late", delay_s=30)]
     desk = open_desk(model)
     desk.ask("How do I connect AWS VPCs?", wait=False)

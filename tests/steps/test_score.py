@@ -125,8 +125,8 @@ def test_confidence_stays_between_nought_and_one(text: str, pre: float) -> None:
 def test_overlap_maps_points_to_its_range() -> None:
     assert overlap(-30) == pytest.approx(0.1)
     assert overlap(0) == pytest.approx(0.1)
-    assert overlap(25) == pytest.approx(0.475)
-    assert overlap(50) == overlap(100) == pytest.approx(0.85)
+    assert overlap(17.5) == pytest.approx(0.475)
+    assert overlap(35) == overlap(100) == pytest.approx(0.85)
 
 
 @pytest.mark.parametrize("text", [GOOD, GOOD.replace("[1]", ""), "Peering is not transitive [1]."])
