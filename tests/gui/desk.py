@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QEventLoop, QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QToolTip, QWidget
 
@@ -120,11 +120,13 @@ class Desk:
         """Drop files or links on a widget."""
         mime = QMimeData()
         mime.setUrls([QUrl(p) if "://" in p else QUrl.fromLocalFile(p) for p in paths])
-        event = QDropEvent(
-            QPointF(5, 5), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier, QEvent.Type.Drop,
-        )  # fmt: skip
-        QApplication.sendEvent(widget, event)
+        none = Qt.KeyboardModifier.NoModifier
+        left, copy = Qt.MouseButton.LeftButton, Qt.DropAction.CopyAction
+        enter = QDragEnterEvent(QPoint(5, 5), copy, mime, left, none)
+        QApplication.sendEvent(widget, enter)
+        assert enter.isAccepted(), "files are not welcome here"
+        drop = QDropEvent(QPointF(5, 5), copy, mime, left, none, QEvent.Type.Drop)
+        QApplication.sendEvent(widget, drop)
         self.settle()
 
     # --- waiting and seeing ---------------------------------------------------------------

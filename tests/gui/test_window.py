@@ -108,7 +108,7 @@ def test_tab_goes_through_the_whole_page(desk: Desk) -> None:
 
 def test_drafts_and_places_are_kept(open_desk: Opener, model: ModelServer) -> None:
     desk = open_desk(model)
-    desk.window.resize(QSize(1000, 700))
+    desk.window.resize(QSize(860, 650))
     desk.ask("How do I connect AWS VPCs?")
     desk.write("half a question")
     desk.ctrl(Qt.Key.Key_I)
@@ -116,7 +116,7 @@ def test_drafts_and_places_are_kept(open_desk: Opener, model: ModelServer) -> No
     again = open_desk(model)
     again.until(lambda: again.chat.transcript.turns, "the conversation")
     assert again.chat.composer.text == "half a question"
-    assert again.window.size() == QSize(1000, 700)
+    assert again.window.size() == QSize(860, 650)
     assert again.inspector.isHidden()
     assert "A short answer" in shown_text(again.turn)
 
