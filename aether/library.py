@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ class Suggestion:
     namespace: str
     agent: str
     share: float
-    words: tuple[str, ...] = ()  # what it was judged by
+    words: tuple[str, ...] = ()  # the words of the files that point there, most frequent first
 
 
 def suggest_namespace(
@@ -60,13 +60,24 @@ def suggest_namespace(
         named = any(part > 0 for name, part in best.parts if name != "examples")
         if named and best.score >= tree.routes.tier3.ambiguous:  # less is no more than chance
             points[best.agent] += best.score
-    words = tuple(dict.fromkeys(w for text in said for w in text.split()))[:6]
     total = sum(points.values())
     if not total:
-        return Suggestion(tree[tree.root].namespace, tree.root, 0.0, words)
+        return Suggestion(tree[tree.root].namespace, tree.root, 0.0)
     agent = _owner(points, tree)
-    share = sum(points[below] for below in tree.subtree(agent)) / total
-    return Suggestion(tree[agent].namespace, agent, share, words)
+    below = tree.subtree(agent)
+    share = sum(points[one] for one in below) / total
+    return Suggestion(tree[agent].namespace, agent, share, _telling(said, below, lexicon))
+
+
+def _telling(said: Sequence[str], agents: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """The phrases in the texts that belong to these experts, most frequent first."""
+    found = Counter(
+        match.phrase.text
+        for text in said
+        for match in lexicon.matches(text)
+        if match.phrase.agent in agents and match.credit == 1 and match.phrase.column != "not_when"
+    )
+    return tuple(text for text, _ in found.most_common(6))
 
 
 def _owner(points: Mapping[str, float], tree: AgentTree) -> str:

@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from aether.agents import AgentTree
 from aether.ask import Kit, ask
 from aether.cancel import Cancel
@@ -20,6 +22,7 @@ from aether.claims import without_markers
 from aether.engine import NOTES
 from aether.events import Delta, Event, Finished
 from aether.ingest import seed
+from aether.lexicon import Lexicon
 from aether.llm import OpenAIModel, open_model
 from aether.records import Hit, Question, Run
 from aether.settings import LlmSettings, Settings
@@ -40,6 +43,13 @@ SPECIALIST, PARENT, ROOT = (
     "enterprise_architect",
 )
 UNCITED = "Profiles are stored in a network share. The share must have enough space."
+
+
+@pytest.fixture(scope="session")
+def weights(lexicon: Lexicon, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the example weights that the lexicon was fitted with, for other processes."""
+    (kept,) = tmp_path_factory.getbasetemp().glob("weights*/routing-*.npz")
+    return kept.parent
 
 
 @lru_cache(maxsize=1)

@@ -23,7 +23,6 @@ import pytest
 from aether.agents import AgentTree
 from aether.cli import main
 from aether.engine import Engine
-from aether.examples import load_examples
 from aether.lexicon import Lexicon
 from aether.sources import SourceLibrary
 from aether.steps.audit import audit, find, verify
@@ -63,14 +62,6 @@ class Done:
 
 
 Call = Callable[..., Done]
-
-
-@pytest.fixture(scope="session")
-def weights(tree: AgentTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fitted example weights, so that not every user folder fits them anew."""
-    folder = tmp_path_factory.mktemp("cli-cache")
-    load_examples(tree, folder)
-    return folder
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ def test_text_decides_where_names_say_nothing(tree: AgentTree, lexicon: Lexicon)
     text = "The OSPF neighbour stays in EXSTART because the MTU of the interfaces differs."
     found = suggest_namespace(["/d/0815.txt"], tree, lexicon, [text])
     assert found.namespace == "kb_routing_switching"
+    assert "ospf" in " ".join(found.words)
 
 
 def test_a_mixture_goes_to_the_common_parent(tree: AgentTree, lexicon: Lexicon) -> None:

@@ -5,6 +5,8 @@ Asks, stops, edits, regenerates, keeps drafts and verdicts; the lists beside it 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QPoint, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QToolTip, QVBoxLayout, QWidget
@@ -91,6 +93,7 @@ class Chat(QWidget):
         self.composer.set_history([e.question for e in exchanges])
         self.chosen.emit(self.transcript.last)
         self._show_state()
+        self.order()
 
     def forget(self, conversation: str) -> None:
         """A conversation was deleted."""
@@ -172,6 +175,7 @@ class Chat(QWidget):
             turn.deleteLater()
             return
         self._show_state()
+        self.order()
         if not self.window().isActiveWindow():
             self.context.wishes.done.emit(self.tr("The answer is ready"))
 
@@ -198,6 +202,7 @@ class Chat(QWidget):
         run = turn.exchange.run
         if run and run.run in self._verdicts:
             turn.actions_row.show_verdict(*self._verdicts[run.run])
+        self.order()
 
     def _tip(self, turn: Turn, number: int, place: QPoint) -> None:
         hit = next((h for h in hits_of(turn.exchange) if h.n == number), None)
@@ -221,6 +226,15 @@ class Chat(QWidget):
         self._start.setVisible(empty)
         self.transcript.setVisible(not empty)
         self.composer.set_busy(self.session.turn(self.conversation) is not None)
+
+    def order(self) -> None:
+        """Tab goes from the top of the transcript down to the composer."""
+        stops: list[QWidget] = [self.transcript]
+        for turn in self.transcript.turns:
+            stops += turn.stops
+        stops += self.composer.stops
+        for one, other in pairwise(stops):
+            QWidget.setTabOrder(one, other)
 
     def _lay_out(self) -> None:
         self._start = QScrollArea()

@@ -187,6 +187,11 @@ class Code(QFrame):
         self._restyle()
 
     @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab goes through."""
+        return self.copy, self.lines
+
+    @property
     def text(self) -> str:
         """The whole code."""
         return "\n".join((*self._fixed, *self._live))

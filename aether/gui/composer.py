@@ -181,6 +181,11 @@ class Composer(QFrame):
         return self.editor.toPlainText()
 
     @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab goes through."""
+        return self.editor, self.web, self.send, self.halt
+
+    @property
     def offline(self) -> bool:
         """Whether the web is left out."""
         return self.web.isEnabled() and not self.web.isChecked()

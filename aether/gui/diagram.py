@@ -206,6 +206,11 @@ class Diagram(QFrame):
         column.addWidget(self.note)
         column.addWidget(self.lines)
 
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab goes through."""
+        return self.toggle, self.copy, self.lines
+
     def add(self, source: str) -> None:
         """Draw this."""
         self.source = source

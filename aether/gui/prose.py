@@ -58,6 +58,11 @@ class Prose(QTextBrowser):
         self._colours = colours
 
     @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What Tab goes through."""
+        return (self,)
+
+    @property
     def full(self) -> bool:
         """Whether the next block should go to a new stretch."""
         return self._fixed > ROOM

@@ -110,6 +110,16 @@ class Turn(QFrame):
         """Whether the answer is still being written."""
         return self._running
 
+    @property
+    def stops(self) -> list[QWidget]:
+        """What Tab goes through, from top to bottom."""
+        parts: list[QWidget] = []
+        for part in self.answer.parts:
+            parts += part.stops
+        row = self.actions_row
+        buttons = (row.copy, row.again, row.expert, row.up, row.down, row.explain, row.because)
+        return [self.question.edit, *parts, self.notice.retry, self.sources.lines, *buttons]
+
     def copy(self) -> None:
         """Put the answer on the clipboard, as Markdown."""
         QGuiApplication.clipboard().setText(self.answer.text.strip())

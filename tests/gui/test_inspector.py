@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
@@ -29,7 +27,7 @@ ANSWER = "Attach each VPC to the transit gateway [1]. A VPC has 4096 subnets. It
 
 
 @pytest.fixture
-def answered(desk: Desk, model: ModelServer) -> Iterator[Desk]:
+def answered(desk: Desk, model: ModelServer) -> Desk:
     model.replies = [ANSWER]
     desk.ask("How do I connect AWS VPCs with a transit gateway?")
     return desk

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
@@ -44,6 +46,7 @@ class AskPage(QWidget):
         self.show_inspector = tool(theme, "panel", tips["inspector"], checkable=True)
         self.export = tool(theme, "export", tips["export"])
         self._lay_out()
+        self._order()
         self._restore()
         self._connect()
         self._shortcuts()
@@ -155,6 +158,16 @@ class AskPage(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.split)
+
+    def _order(self) -> None:
+        """Tab goes from left to right."""
+        stops = (
+            self.list.search, self.list.new, self.list.rows, self.list.undo, self.show_list,
+            self.export, self.show_inspector, self.chat.transcript, *self.chat.composer.stops,
+            *self.inspector.stops,
+        )  # fmt: skip
+        for one, other in pairwise(stops):
+            QWidget.setTabOrder(one, other)
 
     def _restore(self) -> None:
         if (state := self.context.state.value(SPLIT)) is not None:
