@@ -48,7 +48,7 @@ UNCITED = "Profiles are stored in a network share. The share must have enough sp
 @pytest.fixture(scope="session")
 def weights(lexicon: Lexicon, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the example weights that the lexicon was fitted with, for other processes."""
-    (kept,) = tmp_path_factory.getbasetemp().glob("weights*/routing-*.npz")
+    (kept,) = tmp_path_factory.getbasetemp().glob("weights[0-9]*/routing-*.npz")
     return kept.parent
 
 

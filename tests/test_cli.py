@@ -28,7 +28,19 @@ from aether.sources import SourceLibrary
 from aether.steps.audit import audit, find, verify
 from tests.fakes.embedder import WordEmbedder
 from tests.fakes.model_server import ModelServer, Reply
-from tests.line import DIMENSION, OFF_TOPIC, ROOT_ONLY, SURE, UNCITED, lmstudio, quoting, starter_kb
+from tests.line import (
+    DIMENSION,
+    OFF_TOPIC,
+    ROOT_ONLY,
+    SURE,
+    UNCITED,
+    lmstudio,
+    quoting,
+    starter_kb,
+    weights,
+)
+
+__all__ = ["weights"]
 
 ROOT = Path(__file__).parents[1]
 NOBODY = "http://127.0.0.1:9/v1"

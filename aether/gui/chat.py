@@ -52,7 +52,6 @@ class Chat(QWidget):
         self.head = QHBoxLayout()
         self._lay_out()
         self._connect()
-        self.setFocusProxy(self.composer)
 
     # --- conversations ------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ class Chat(QWidget):
                 self._opened,
                 self.complain,
             )
-        self.composer.setFocus()
+        self.composer.editor.setFocus()
 
     def keep_draft(self) -> None:
         """Keep what is typed for the next time this conversation is opened."""
@@ -150,7 +149,7 @@ class Chat(QWidget):
         self.composer.set_text(turn.exchange.question)
         words = self.tr("Sending replaces this question and what follows it. {} cancels.")
         self.composer.set_hint(words.format(keys("stop")))
-        self.composer.setFocus()
+        self.composer.editor.setFocus()
 
     def stop(self) -> None:
         """Stop the answer that is written, or the edit."""
@@ -228,11 +227,10 @@ class Chat(QWidget):
         self.composer.set_busy(self.session.turn(self.conversation) is not None)
 
     def order(self) -> None:
-        """Tab goes from the top of the transcript down to the composer."""
+        """Tab goes from the top of the transcript down, and on to the composer."""
         stops: list[QWidget] = [self.transcript]
         for turn in self.transcript.turns:
             stops += turn.stops
-        stops += self.composer.stops
         for one, other in pairwise(stops):
             QWidget.setTabOrder(one, other)
 

@@ -172,18 +172,12 @@ class Composer(QFrame):
         self.editor.textChanged.connect(self._typed)
         self.send.clicked.connect(self._send)
         self.halt.clicked.connect(self.stop)
-        self.setFocusProxy(self.editor)
         self._typed()
 
     @property
     def text(self) -> str:
         """What is written so far."""
         return self.editor.toPlainText()
-
-    @property
-    def stops(self) -> tuple[QWidget, ...]:
-        """What Tab goes through."""
-        return self.editor, self.web, self.send, self.halt
 
     @property
     def offline(self) -> bool:

@@ -55,6 +55,7 @@ class DropCard(QFrame):
         super().__init__()
         self._context = context
         self._job: Job | None = None
+        self._todo: list[str] = []
         self.drop = Drop()
         self.setProperty("role", "card")
         self.what = lines_label("", "heading")
@@ -85,15 +86,19 @@ class DropCard(QFrame):
         self._fill()
 
     def offer(self, places: Sequence[str]) -> None:
-        """Look at what was dropped, and ask where it goes."""
-        if self._job is not None:
-            self._job.stop()
-        else:
+        """Look at what was dropped, and ask where it goes; a second drop joins the first."""
+        if self.isHidden():
             self.drop = Drop()
-        self._say_what()
-        self.why.setText(self.tr("Looking into it \u2026"))
+        self._todo += places
         self.ok.setEnabled(False)
         self.show()
+        self._say_what()
+        if self._job is None:
+            self._look()
+
+    def _look(self) -> None:
+        places, self._todo = self._todo, []
+        self.why.setText(self.tr("Looking into it \u2026"))
         engine, before = self._context.engine, list(self.drop.places)
 
         def work(cancel: Cancel) -> Iterator[Drop | Suggestion]:
@@ -107,6 +112,7 @@ class DropCard(QFrame):
 
     def dismiss(self) -> None:
         """Nothing is added."""
+        self._todo.clear()
         if self._job is not None:
             self._job.stop()
         self.drop = Drop()
@@ -118,6 +124,8 @@ class DropCard(QFrame):
             self.namespace.setCurrentIndex(at)
 
     def _found(self, found: Drop | Suggestion) -> None:
+        if self.isHidden():  # dismissed meanwhile
+            return
         if isinstance(found, Drop):
             self.drop.places += found.places
             self.drop.skipped += found.skipped
@@ -136,6 +144,9 @@ class DropCard(QFrame):
     def _looked(self, error: Exception | None) -> None:
         self._job = None
         self._failed(error)
+        if self._todo:
+            self._look()
+            return
         if error is not None:
             self.hide()
             return

@@ -42,12 +42,6 @@ class Inspector(QTabWidget):
         self.sureness.picked.connect(self._show_evidence)
         self.show_exchange(self._exchange)
 
-    @property
-    def stops(self) -> tuple[QWidget, ...]:
-        """What Tab goes through, on the three tabs."""
-        why = self.why
-        return (self.tabBar(), why, why.experts, why.places, self.passages, self.sureness.claims)
-
     def set_experts(self, experts: Sequence[Expert]) -> None:
         """Names for the ids."""
         self._names = {e.id: e.name for e in experts}

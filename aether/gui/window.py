@@ -82,7 +82,8 @@ class MainWindow(QMainWindow):
             self.stack.addWidget(self.pages[name])
         self.stack.setCurrentWidget(self.pages[name])
         self._buttons[name].setChecked(True)
-        self.pages[name].setFocus()
+        # no focus proxies on pages: Tab would go round in them
+        getattr(self.pages[name], "take_focus", self.pages[name].setFocus)()
 
     def come_forward(self) -> None:
         """Show the window in front of the others."""

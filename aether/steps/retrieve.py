@@ -14,7 +14,7 @@ from aether.protocols import Store, Web, WebResult
 from aether.records import Hit, KbStatus, Plan, Retrieval
 from aether.text import content_words, coverage
 
-KB_K = 8
+KB_K = 6  # more passages cost seconds before the first word, and small models lose the thread
 MOST_HITS = 10
 # cosine where a passage starts to count, and where it counts in full; fitted with the coverage
 # terms on 65 questions that the starter notes cover and 56 of the same fields that they do not

@@ -73,7 +73,7 @@ class Desk:
 
     def write(self, text: str) -> None:
         """Type into the composer."""
-        self.chat.composer.setFocus()
+        self.chat.composer.editor.setFocus()
         QTest.keyClicks(self.chat.composer.editor, text)
 
     def ask(self, text: str, wait: bool = True) -> None:

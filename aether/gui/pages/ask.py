@@ -50,10 +50,13 @@ class AskPage(QWidget):
         self._restore()
         self._connect()
         self._shortcuts()
-        self.setFocusProxy(self.chat)
         self._load_experts()
         self.list.refresh()
         self.chat.open(str(context.state.value(LAST, "") or ""))
+
+    def take_focus(self) -> None:
+        """The page came to the front: the person goes on writing."""
+        self.chat.composer.editor.setFocus()
 
     def leave(self) -> None:
         """The window closes: keep what is typed and where things stand."""
@@ -160,11 +163,10 @@ class AskPage(QWidget):
         row.addWidget(self.split)
 
     def _order(self) -> None:
-        """Tab goes from left to right."""
+        """Tab goes from left to right: the head of the chat lies before what it heads."""
         stops = (
             self.list.search, self.list.new, self.list.rows, self.list.undo, self.show_list,
-            self.export, self.show_inspector, self.chat.transcript, *self.chat.composer.stops,
-            *self.inspector.stops,
+            self.export, self.show_inspector,
         )  # fmt: skip
         for one, other in pairwise(stops):
             QWidget.setTabOrder(one, other)
@@ -200,7 +202,7 @@ class AskPage(QWidget):
         chat = self.chat
         bind(self, "new", lambda: chat.open(""))
         bind(self, "find", self._find)
-        bind(self, "write", chat.composer.setFocus)
+        bind(self, "write", self.take_focus)
         bind(self, "stop", chat.stop)
         bind(self, "regenerate", chat.regenerate)
         bind(self, "copy-answer", chat.copy_last)
