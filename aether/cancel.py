@@ -19,7 +19,7 @@ class Cancel:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._hooks: dict[int, Callable[[], None]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # Ctrl-C may come while the lock is held
 
     @property
     def is_set(self) -> bool:

@@ -1,17 +1,17 @@
-"""Conversations on disk: the last whole turn, whatever crashed, was stopped or was torn."""
+"""Conversations on the disk: kept, read again, asked anew, torn by a crash."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aether.conversations import (
     Exchange,
+    Look,
     add_exchange,
     after,
+    details_path,
     kept,
     last_turn,
     read_exchanges,
@@ -19,157 +19,179 @@ from aether.conversations import (
     words_path,
 )
 from aether.errors import AetherError
-from aether.events import Delta, Event, Finished, Notice, Planned, Retrieved, Scored
+from aether.events import Delta, Event, Finished, Planned, Retrieved, Routed, Scored
+from aether.feedback import add_feedback, read_feedback
 from aether.records import (
+    Attempt,
+    Candidate,
+    Claim,
     Confidence,
     Hit,
     Outcome,
     Plan,
     Question,
     Retrieval,
+    Route,
     Run,
     Timings,
-    Turn,
     Usage,
 )
+from aether.shelf import Shelf, new_id
 
-HIT = Hit("text", "Title", "https://x.example", "kb_aws", "kb", 0.5, 1)
-
-
-def run(name: str, outcome: Outcome = "answered", answer: str = "") -> Run:
-    return Run(name, "2026-12-01T00:00:00.000", f"What is {name}?", "aws_specialist",
-               answer or f"It is {name} [1].", 0.8, 0.7, outcome, (HIT,), (), Timings(),
-               Usage())  # fmt: skip
+HIT = Hit("Timers must agree.", "OSPF", "https://docs.example", "s", "web", 0.7, 1)
 
 
-def say(home: Path, *runs: Run, conversation: str = "c1") -> None:
-    for each in runs:
-        add_exchange(home, conversation, Exchange(each.question, run=each))
+def run(number: int, outcome: Outcome = "answered", answer: str = "") -> Run:
+    attempts = (Attempt("a", 0.5, 0.8, True, "x", (HIT,)),)
+    return Run(f"r{number}", f"2026-05-20T10:00:0{number}+00:00", f"Q{number}", "a",
+               answer or f"A{number} [1].", 0.8, 0.7, outcome, (HIT,), attempts,
+               Timings(total_ms=12.5), Usage(10, 5, 3, 20.0))  # fmt: skip
 
 
-def test_a_new_conversation_has_no_turn(home: Path) -> None:
-    assert last_turn(home, "c1") is None
-    assert read_exchanges(home, "c1") == ()
-    assert not home.exists()
+def exchange(number: int, outcome: Outcome = "answered") -> Exchange:
+    claim = Claim("Ten seconds.", (1,), 0.9, "supported", (("coverage", 0.9),), "Timers")
+    scored = Confidence(0.8, "answer", 0.6, 0.7, (("pre", 0.6),), (claim,))
+    table = (Candidate("a", 50.0, (("intent", 35.0), ("object", 15.0))),)
+    route = Route("route", "a", ("a",), 0.9, "tier3", False, "search", table)
+    look = Look("a", Plan("a", "q", ("s",), ("docs.example",), ("kb_a",), table),
+                Retrieval((HIT,), "ok", "", "ok", "", 0.7), 0.6, scored)  # fmt: skip
+    return Exchange(f"Q{number}", "", route, (look,), run(number, outcome))
 
 
-def test_exactly_the_last_turn_comes_back(home: Path) -> None:
-    say(home, run("a"), run("b"))
-    say(home, run("other"), conversation="c2")
-    assert last_turn(home, "c1") == Turn("What is b?", "aws_specialist", "It is b [1].")
-
-
-@pytest.mark.parametrize("outcome", ["cancelled", "failed", "refused", "clarify"])
-def test_what_was_not_answered_is_kept_but_is_no_turn(home: Path, outcome: Outcome) -> None:
-    say(home, run("a"), run("b", outcome))
-    turn = last_turn(home, "c1")
-    assert turn is not None
-    assert turn.question == "What is a?"
-    assert [e.question for e in read_exchanges(home, "c1")] == ["What is a?", "What is b?"]
-
-
-def test_low_confidence_is_a_turn(home: Path) -> None:
-    say(home, run("a"), run("b", "low_confidence"))
-    assert last_turn(home, "c1") == Turn("What is b?", "aws_specialist", "It is b [1].")
-
-
-def test_what_is_asked_again_replaces_what_was_there(home: Path) -> None:
-    say(home, run("a"), run("b"))
-    retract(home, "c1", ["b"])
-    turn = last_turn(home, "c1")
-    assert turn is not None
-    assert turn.question == "What is a?"
-    assert len(read_exchanges(home, "c1")) == 1
-
-
-@pytest.mark.parametrize(
-    "answer", ["line\u2028separators\x85 and \nnewlines", "half \ud83d", "日本"]
-)
-def test_any_answer_survives(home: Path, answer: str) -> None:
-    say(home, run("a", answer=answer))
-    turn = last_turn(home, "c1")
-    assert turn is not None
-    assert turn.answer == answer
-
-
-@pytest.mark.parametrize("torn", [b'{"question": "What is b', b"\xff\xfe", b"[1]", b"null", b"{}"])
-def test_a_torn_line_costs_itself_alone(home: Path, torn: bytes) -> None:
-    say(home, run("a"))
-    with words_path(home, "c1").open("ab") as out:
-        out.write(torn)
-    turn = last_turn(home, "c1")
-    assert turn is not None
-    assert turn.question == "What is a?"
-    say(home, run("c"))
-    turn = last_turn(home, "c1")
-    assert turn is not None
-    assert turn.question == "What is c?"
-
-
-def test_an_exchange_comes_back_with_its_tables(home: Path) -> None:
-    plan = Plan("aws_specialist", "vpc", ("aws_docs",), ("docs.aws.amazon.com",), ("kb_aws",))
-    found = Retrieval((HIT,), "off", "off", "ok", "", 0.6, (("strength", 0.6),))
-    sure = Confidence(0.8, "answer", 0.6, 0.7, (("pre", 0.6), ("verified", 0.2)))
-    exchange = Exchange("What is a?")
-    for event in (
-        Planned(plan),
-        Retrieved("aws_specialist", found, 0.5),
-        Delta("It"),
-        Scored("aws_specialist", sure),
-        Finished(run("a")),
-    ):
-        exchange = after(exchange, event)
-    add_exchange(home, "c1", exchange)
-    (back,) = read_exchanges(home, "c1")
-    assert back.scored == sure
-    assert back.looks[0].plan == plan
+def test_what_the_screen_shows_comes_back(home: Path) -> None:
+    add_exchange(home, "c", exchange(1))
+    (back,) = read_exchanges(home, "c")
+    first = exchange(1)
+    assert back.route == first.route
+    assert back.scored == first.scored
     assert back.run is not None
-    assert back.run.hits == (HIT,)
+    assert first.run is not None
+    assert back.run.hits == first.run.hits
+    assert back.run.usage == first.run.usage
+    assert back.looks[0].plan == first.looks[0].plan
+    assert back.looks[0].retrieval is not None
+    assert back.looks[0].retrieval.hits == ()  # kept once, with the run
 
 
-@pytest.mark.parametrize(
-    "name", ["", "../x", "a/b", "a\\b", ".hidden", "-x", "a" * 65, "a b", "a\n"]
-)
-def test_a_name_cannot_leave_the_folder(home: Path, name: str) -> None:
+def test_events_make_an_exchange() -> None:
+    whole = exchange(1)
+    look = whole.looks[0]
+    events: list[Event] = [
+        Routed(whole.route), Planned(look.plan), Retrieved("a", look.retrieval, 0.6),
+        Delta("A1"), Scored("a", look.scored), Finished(whole.run),
+    ]  # type: ignore[list-item]  # fmt: skip
+    made = Exchange("Q1")
+    for event in events:
+        made = after(made, event)
+    assert made == whole
+
+
+def test_kept_passes_everything_on(home: Path) -> None:
+    events: list[Event] = [Delta("x"), Finished(run(1))]
+    assert list(kept(home, Question("Q1", conversation="c"), events)) == events
+    assert [e.question for e in read_exchanges(home, "c")] == ["Q1"]
+    assert list(kept(home, Question("Q1"), events)) == events
+    assert not (home / "conversations" / ".jsonl").exists()
+
+
+@pytest.mark.parametrize("outcome", ["cancelled", "failed", "refused"])
+def test_only_whole_turns_are_the_last(home: Path, outcome: Outcome) -> None:
+    add_exchange(home, "c", exchange(1))
+    add_exchange(home, "c", exchange(2, outcome))
+    turn = last_turn(home, "c")
+    assert turn is not None
+    assert (turn.question, turn.agent, turn.answer) == ("Q1", "a", "A1 [1].")
+    assert [e.question for e in read_exchanges(home, "c")] == ["Q1", "Q2"]
+    assert last_turn(home, "other") is None
+
+
+def test_what_is_asked_again_is_gone(home: Path) -> None:
+    for number in (1, 2, 3):
+        add_exchange(home, "c", exchange(number))
+    retract(home, "c", ["r2", "r3"])
+    assert [e.question for e in read_exchanges(home, "c")] == ["Q1"]
+    turn = last_turn(home, "c")
+    assert turn is not None
+    assert turn.question == "Q1"
+    add_exchange(home, "c", exchange(4))
+    assert [e.question for e in read_exchanges(home, "c")] == ["Q1", "Q4"]
+
+
+def test_a_torn_line_costs_only_itself(home: Path) -> None:
+    add_exchange(home, "c", exchange(1))
+    path = words_path(home, "c")
+    path.write_bytes(path.read_bytes() + b'{"question": "half')
+    add_exchange(home, "c", exchange(2))
+    assert [e.question for e in read_exchanges(home, "c")] == ["Q1", "Q2"]
+
+
+def test_words_survive_lost_details(home: Path) -> None:
+    add_exchange(home, "c", exchange(1))
+    details_path(home, "c").write_text('{"run": {"run": "r1"}, "route": 5}\n', encoding="utf-8")
+    (back,) = read_exchanges(home, "c")
+    assert back.run is not None
+    assert back.run.answer == "A1 [1]."
+    assert back.scored is None
+
+
+def test_lines_of_an_earlier_version_are_turns(home: Path) -> None:
+    path = words_path(home, "c")
+    path.parent.mkdir(parents=True)
+    path.write_text('{"question": "Q", "agent": "a", "answer": "A", "run": "r"}\n', "utf-8")
+    turn = last_turn(home, "c")
+    assert turn is not None
+    assert turn.answer == "A"
+    assert len(read_exchanges(home, "c")) == 1
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a/b", "x" * 65, ".hidden"])
+def test_names_that_could_leave_the_folder(home: Path, name: str) -> None:
     with pytest.raises(AetherError, match="cannot name a conversation"):
         last_turn(home, name)
+
+
+def test_the_shelf_lists_and_finds(home: Path) -> None:
+    add_exchange(home, "a", exchange(1))
+    add_exchange(home, "b", exchange(2))
+    shelf = Shelf(home)
+    assert [c.title for c in shelf.list()] == ["Q2", "Q1"]
+    assert [f.conversation.id for f in shelf.search("a1")] == ["a"]
+    assert shelf.search("a1 nothing") == ()
+    assert shelf.search("  ") == ()
+    shelf.rename("a", " My title ")
+    shelf.pin("a", True)
+    first = Shelf(home).list()[0]
+    assert (first.title, first.pinned, first.exchanges) == ("My title", True, 1)
+    shelf.rename("a", "")
+    assert shelf.list()[0].title == "Q1"
+
+
+def test_the_shelf_takes_back(home: Path) -> None:
+    add_exchange(home, "a", exchange(1))
+    shelf = Shelf(home)
+    shelf.delete("a")
+    assert shelf.list() == ()
+    shelf.restore("a")
+    assert [c.id for c in shelf.list()] == ["a"]
+    assert read_exchanges(home, "a")[0].scored is not None
+    shelf.delete("a")
+    shelf.empty_trash()
+    shelf.restore("a")
+    assert shelf.list() == ()
+    assert not list(home.rglob("a.jsonl*"))
+
+
+def test_new_ids_are_names_and_differ() -> None:
+    names = {new_id() for _ in range(50)}
+    assert len(names) == 50
+    assert all(words_path(Path(), name) for name in names)
+
+
+def test_feedback_is_kept_and_the_newest_counts(home: Path) -> None:
+    add_feedback(home, "r1", "up")
+    add_feedback(home, "r1", "down", " wrong port ")
+    add_feedback(home, "r2", "up", "clear")
+    assert read_feedback(home) == {"r1": ("down", "wrong port"), "r2": ("up", "clear")}
     with pytest.raises(AetherError):
-        say(home, run("a"), conversation=name)
-
-
-def test_events_pass_through_and_the_end_is_kept(home: Path) -> None:
-    events: list[Event] = [Delta("It"), Delta(" is"), Finished(run("a"))]
-    question = Question("What is a?", conversation="c1")
-    assert list(kept(home, question, events)) == events
-    assert last_turn(home, "c1") is not None
-
-
-def test_without_a_conversation_nothing_is_kept(home: Path) -> None:
-    list(kept(home, Question("What is a?"), [Finished(run("a"))]))
-    assert not home.exists()
-
-
-def test_a_disk_that_refuses_does_not_cost_the_answer(home: Path) -> None:
-    home.mkdir(parents=True)
-    (home / "conversations").write_text("a file where the folder should be")
-    question = Question("What is a?", conversation="c1")
-    *before, last = kept(home, question, [Delta("It"), Finished(run("a"))])
-    assert last == Finished(run("a"))
-    (notice,) = (e for e in before if isinstance(e, Notice))
-    assert "cannot be kept" in notice.text
-
-
-def test_closing_early_closes_what_feeds_it(home: Path) -> None:
-    closed: list[Any] = []
-
-    def source() -> Iterator[Event]:
-        try:
-            yield Delta("one")
-            yield Delta("two")
-        finally:
-            closed.append(True)
-
-    stream = kept(home, Question("q", conversation="c1"), source())
-    next(stream)
-    stream.close()  # type: ignore[attr-defined]
-    assert closed
+        add_feedback(home, "r1", "sideways")  # type: ignore[arg-type]
+    assert read_feedback(home / "nowhere") == {}
