@@ -127,11 +127,11 @@ def wait(until: Callable[[], Any], seconds: float = 180.0) -> None:
 
 # the program as `aether` starts it, closed as soon as it stands
 _START = """
-import json, time, psutil
+import json, sys, time
+began = float(sys.argv.pop())
 from aether import cli
 from aether.gui import app
 from PySide6.QtCore import QTimer
-began = psutil.Process().create_time()
 class Timed(app.MainWindow):
     def showEvent(self, event):
         super().showEvent(event)
@@ -150,7 +150,7 @@ def start_up(home: Path) -> dict[str, Any]:
     shown, furnished = list[float](), list[float]()
     for _ in range(STARTS):
         run = subprocess.run(
-            [sys.executable, "-c", _START],
+            [sys.executable, "-c", _START, repr(time.time())],
             env={**os.environ, "AETHER_HOME": str(home), "AETHER_WEB__ENABLED": "false"},
             capture_output=True, text=True, check=True,
         )  # fmt: skip
@@ -214,9 +214,10 @@ def streaming(application: QApplication, home: Path, length: int) -> dict[str, A
         spent, cpu = time.perf_counter() - began, time.thread_time() - used
         gaps = ticker.stop()
         shown = len(chat.transcript.last.answer.text)
+        wait_ms(2000)
         start = time.process_time()
-        wait_ms(3000)
-        idle = (time.process_time() - start) / 3
+        wait_ms(5000)
+        idle = (time.process_time() - start) / 5
         window.close()
         server.close()
         window.deleteLater()

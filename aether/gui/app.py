@@ -83,7 +83,8 @@ def open_window(
     from aether.gui.tasks import Tasks
 
     tasks, wishes = Tasks(), Wishes()
-    engine.notify = lambda text: tasks.bridge.post(lambda: wishes.say.emit(text))
+    wishes.waiting.connect(wishes.say)
+    engine.notify = lambda text: tasks.bridge.post(lambda: wishes.waiting.emit(text))
     window.furnish(Context(engine, tasks, theme, state, wishes))
     return window, server
 

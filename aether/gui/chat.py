@@ -17,7 +17,7 @@ from aether.gui.composer import Composer
 from aether.gui.context import Context
 from aether.gui.inspector import hits_of
 from aether.gui.ladder import Expert
-from aether.gui.phrases import fault_words
+from aether.gui.phrases import fault_words, sentence
 from aether.gui.session import Session
 from aether.gui.shortcuts import keys
 from aether.gui.tips import source_tip
@@ -96,7 +96,6 @@ class Chat(QWidget):
 
     def forget(self, conversation: str) -> None:
         """A conversation was deleted."""
-        self.session.stop(conversation)
         if conversation == self.conversation:
             self.open("")
 
@@ -263,6 +262,19 @@ class Chat(QWidget):
         self.composer.stop.connect(self.stop)
         self.composer.files.connect(self._files)
         self.welcome.asked.connect(self.ask)
+        self.context.wishes.settings_changed.connect(self._settings)
+        self.context.wishes.waiting.connect(self._waits)
+
+    def _waits(self, words: str) -> None:
+        """The engine says what takes long: the person who waits for an answer should know."""
+        turn = self.session.turn(self.conversation)
+        if turn and not turn.answer.text:
+            turn.phase.setText(sentence(words))
+
+    def _settings(self) -> None:
+        """The settings were changed."""
+        self.composer.allow_web(self.context.engine.settings.web.enabled)
+        self.welcome.show_settings()
 
     def _files(self, paths: list[str]) -> None:
         self.context.wishes.files_dropped.emit(paths)

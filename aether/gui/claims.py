@@ -80,9 +80,9 @@ def plain(text: str) -> str:
 class ClaimDelegate(QStyledItemDelegate):
     """Paints three texts below each other, wrapped to the width of the list."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QListView) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._list = theme, parent
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Verdict in its colour, claim, evidence."""
@@ -99,8 +99,8 @@ class ClaimDelegate(QStyledItemDelegate):
             colour = c.muted
         y = style.rect.top() + PAD
         for text, font, ink in self._lines(claim, style.font, colour):
-            height = _height(text, font, style.rect.width())
-            box = QRect(style.rect.left() + PAD, y, style.rect.width() - 2 * PAD, height)
+            height = _height(text, font, self._width())
+            box = QRect(style.rect.left() + PAD, y, self._width(), height)
             painter.setFont(font)
             painter.setPen(QColor(ink))
             painter.drawText(box, Qt.TextFlag.TextWordWrap.value, text)
@@ -112,10 +112,14 @@ class ClaimDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """As tall as the wrapped words."""
         style: Any = option
-        wide = self.parent().viewport().width()  # type: ignore[union-attr]
         lines = self._lines(index.data(CLAIM), style.font, "")
-        high = sum(_height(text, font, wide) + 3 for text, font, _ in lines)
-        return QSize(wide, high + 2 * PAD)
+        high = sum(_height(text, font, self._width()) + 3 for text, font, _ in lines)
+        return QSize(self._width(), high + 2 * PAD)
+
+    def _width(self) -> int:
+        """For the words: the same with and without a scroll bar, so that no height goes stale."""
+        bar = self._list.verticalScrollBar().sizeHint().width()
+        return max(80, self._list.width() - bar - 2 * PAD - 4)
 
     def _lines(self, claim: Claim, font: QFont, colour: str) -> list[tuple[str, QFont, str]]:
         c = self._theme.colours
@@ -128,7 +132,7 @@ class ClaimDelegate(QStyledItemDelegate):
 
 
 def _height(text: str, font: QFont, wide: int) -> int:
-    box = QRect(0, 0, wide - 2 * PAD, 10_000)
+    box = QRect(0, 0, wide, 10_000)
     return QFontMetrics(font).boundingRect(box, Qt.TextFlag.TextWordWrap.value, text).height()
 
 

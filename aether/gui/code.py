@@ -90,7 +90,7 @@ class _Colourist(QSyntaxHighlighter):
 
     def restyle(self, colours: Colours) -> None:
         table = {"comment": colours.muted, "keyword": colours.accent, "string": colours.good,
-                 "number": colours.warn, "name": colours.bad}  # fmt: skip
+                 "number": colours.warn, "name": colours.accent}  # fmt: skip
         for name, colour in table.items():
             self.formats[name] = QTextCharFormat()
             self.formats[name].setForeground(QColor(colour))

@@ -155,10 +155,8 @@ class Composer(QFrame):
         self.hint = label("", "muted")
         self.hint.hide()
         self.web = tool(theme, "web", "", checkable=True)
-        self.web.setChecked(web)
-        self.web.setEnabled(web)
         self.web.toggled.connect(self._web_words)
-        self._web_words()
+        self.allow_web(web)
         self.send = QPushButton(self.tr("Send"))
         self.send.setProperty("role", "primary")
         self.send.setToolTip(self.tr("Send the question ({})").format(keys("send")))
@@ -183,6 +181,13 @@ class Composer(QFrame):
     def offline(self) -> bool:
         """Whether the web is left out."""
         return self.web.isEnabled() and not self.web.isChecked()
+
+    def allow_web(self, allowed: bool) -> None:
+        """Whether the settings let questions look on the web."""
+        if allowed != self.web.isEnabled() or not allowed:
+            self.web.setEnabled(allowed)
+            self.web.setChecked(allowed)
+        self._web_words()
 
     def set_text(self, text: str) -> None:
         """Put a text into the editor, the cursor behind it."""

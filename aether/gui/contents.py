@@ -50,6 +50,7 @@ class Contents(QWidget):
         self.spaces.setProperty("role", "side")
         self.filter = QLineEdit()
         self.filter.setPlaceholderText(self.tr("Filter by title or path"))
+        self.filter.setAccessibleName(self.tr("Filter by title or path"))
         self.filter.setClearButtonEnabled(True)
         self.table = self._make_table()
         self.preview = PassageText(context.theme)

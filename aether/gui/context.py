@@ -23,6 +23,7 @@ class Wishes(QObject):
 
     show_page = Signal(str)
     say = Signal(str)  # a passing line in the status bar
+    waiting = Signal(str)  # what the engine waits for: a server that starts, notes that are read
     done = Signal(str)  # a long job has ended: told also where the window is hidden
     prompt_built = Signal(object)  # events.Built: the context meter
     retrieved = Signal(object)  # events.Retrieved: how web and knowledge base did

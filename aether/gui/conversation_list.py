@@ -110,6 +110,7 @@ class ConversationList(QFrame):
     """Chooses a conversation; `chosen` carries its id, "" for a new one."""
 
     chosen = Signal(str)
+    unwanted = Signal(str)  # the person wants it gone; `delete` does it
     gone = Signal(str)  # this conversation was deleted
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
@@ -130,6 +131,7 @@ class ConversationList(QFrame):
         self.rows.setModel(self.model)
         self.rows.setItemDelegate(RowDelegate(context.theme, self.rows))
         self.rows.setMouseTracking(True)
+        self.rows.setLayoutMode(QListView.LayoutMode.Batched)  # thousands are laid out in turns
         self.rows.setProperty("role", "plain")
         self.rows.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.rows.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
@@ -221,16 +223,17 @@ class ConversationList(QFrame):
         row: Row | None = self.rows.currentIndex().data(ROW)
         return row.conversation if row else None
 
-    def _delete(self) -> None:
-        conversation = self._under()
-        if conversation is None:
-            return
-        self._deleted = conversation.id
+    def delete(self, conversation: str) -> None:
+        """Put it aside, and offer to bring it back."""
+        self._deleted = conversation
         self.undo_words.setText(self.tr("Deleted"))
-        self.undo_words.setToolTip(conversation.title)
+        self.undo_words.setToolTip(str(self.model.index_of(conversation).data() or ""))
         self.undo_bar.show()
-        ident = conversation.id
-        self._change(lambda: self.shelf.delete(ident), lambda: self.gone.emit(ident))
+        self._change(lambda: self.shelf.delete(conversation), lambda: self.gone.emit(conversation))
+
+    def _delete(self) -> None:
+        if conversation := self._under():
+            self.unwanted.emit(conversation.id)
 
     def _undo(self) -> None:
         ident = self._deleted

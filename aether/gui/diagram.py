@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QFontInfo, QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -83,8 +83,8 @@ class Draughtsman(QObject):
         self._page: Any = None
         self._profile: Any = None
         self._ready = False
-        self._limit = QTimer(self, singleShot=True, interval=LIMIT_MS)
-        self._limit.timeout.connect(self._give_up)
+        self.limit = QTimer(self, singleShot=True, interval=LIMIT_MS)
+        self.limit.timeout.connect(self._give_up)
 
     def draw(self, source: str, dark: bool, font: str, then: Callable[[Drawing], None]) -> int:
         """Draw; `then` hears of it later, unless `forget` is called with the number returned."""
@@ -98,7 +98,7 @@ class Draughtsman(QObject):
         if fault:
             QTimer.singleShot(0, self, lambda n=self._number: self._end(n, Drawing(error=fault)))
         self._send()
-        self._limit.start()
+        self.limit.start()
         return self._number
 
     def forget(self, number: int) -> None:
@@ -106,13 +106,14 @@ class Draughtsman(QObject):
         self._waiting.pop(number, None)
 
     def close(self) -> None:
-        """Let the browser page go: first the page, then what it stands on."""
-        self._limit.stop()
+        """Let the browser page go, at once: first the page, then what it stands on."""
+        self.limit.stop()
         self._waiting, self._queue, self._ready = {}, [], False
-        if self._page is not None:
-            self._page.deleteLater()
-            self._profile.deleteLater()
-            self._page = self._profile = None
+        for held in (self._page, self._profile):
+            if held is not None:
+                held.deleteLater()
+                QCoreApplication.sendPostedEvents(held, QEvent.Type.DeferredDelete.value)
+        self._page = self._profile = None
 
     def _open(self) -> str:
         """Make the page; the words of the fault where this machine cannot."""
@@ -145,7 +146,7 @@ class Draughtsman(QObject):
     def _end(self, number: int, drawing: Drawing) -> None:
         then = self._waiting.pop(number, None)
         if not self._waiting:
-            self._limit.stop()
+            self.limit.stop()
         if then:
             then(drawing)
 
@@ -188,6 +189,7 @@ class Diagram(QFrame):
         self.state = "empty"  # empty, drawing, drawn, failed
         self.picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self.picture.setAccessibleName(self.tr("Diagram"))
+        self.picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.note = lines_label("", "muted")
         self.lines = CodeLines()
         self.toggle = tool(theme, "code", self.tr("Show the source"), checkable=True)
@@ -263,6 +265,7 @@ class Diagram(QFrame):
         )
         shown.setDevicePixelRatio(ratio)
         self.picture.setPixmap(shown)
+        self.picture.setFixedHeight(round(shown.height() / ratio))
 
     def _show_parts(self) -> None:
         drawn = self.state == "drawn"

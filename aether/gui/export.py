@@ -61,7 +61,8 @@ def export_dialog(
 
 def file_name(title: str) -> str:
     """A name for the file that every file system takes."""
-    return re.sub(r"[^\w .,()-]+", " ", title).strip(" .")[:60] or "conversation"
+    words = re.sub(r"[^\w .,()-]+", " ", title).split()
+    return " ".join(words).strip(" .")[:60] or "conversation"
 
 
 def export(
@@ -108,21 +109,27 @@ def write(path: Path, title: str, exchanges: Sequence[Exchange], name: Naming) -
             advice=tr("install it, or export as Markdown, PDF or a web page"),
         ) from error
     except OSError as error:
-        raise AetherError(
-            tr("The file cannot be written: {}").format(error.strerror or error), where=str(path)
-        ) from error
+        raise _unwritable(path, error) from error
 
 
 def write_pdf(path: Path, text: str) -> None:
     """Print a web page of ours as A4; raises AetherError."""
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise _unwritable(path, error) from error
     writer = QPdfWriter(str(path))
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(20, 18, 20, 18), QPageLayout.Unit.Millimeter)
     document = QTextDocument()
     document.setHtml(text)
     document.print_(writer)
-    if not path.exists():
-        raise AetherError(tr("The file cannot be written"), where=str(path))
+
+
+def _unwritable(path: Path, error: OSError) -> AetherError:
+    return AetherError(
+        tr("The file cannot be written: {}").format(error.strerror or error), where=str(path)
+    )
 
 
 def markdown(title: str, exchanges: Sequence[Exchange], name: Naming) -> str:

@@ -56,7 +56,6 @@ class FindPane(QWidget):
         self.ask.clicked.connect(
             lambda: context.wishes.ask_question.emit(self.query.text().strip(), "")
         )
-        self.setFocusProxy(self.query)
 
     def set_namespaces(self, names: Sequence[str]) -> None:
         """Offer these beside all of them."""

@@ -34,6 +34,7 @@ class Inspector(QTabWidget):
         self.addTab(self.passages, self.tr("Sources"))
         self.addTab(self.sureness, self.tr("Confidence"))
         self.setDocumentMode(True)
+        self.tabBar().setDrawBase(False)
         self.setMinimumWidth(300)
         self.setAccessibleName(self.tr("Inspector"))
         self._stale: set[int] = set()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from aether.conversations import Exchange
-from aether.gui.phrases import kb_words, told_fault, tr, web_words
+from aether.gui.phrases import kb_words, sentence, told_fault, tr, web_words
 from aether.gui.theme import Theme
 from aether.gui.widgets import lines_label, restyle
 
@@ -44,7 +44,7 @@ class NoticeBar(QFrame):
     ) -> None:
         """Show a message; `kind` is good, warn, bad or muted."""
         self._kind = kind
-        self.what.setText(what)
+        self.what.setText(what[:1].upper() + what[1:])
         more = "\n".join(part for part in (where, advice) if part)
         self.advice.setText(more)
         self.advice.setVisible(bool(more))
@@ -60,7 +60,8 @@ class NoticeBar(QFrame):
         if run.outcome == "failed":
             what, where, advice = told_fault(run.error or tr("The answer could not be finished"))
             kept = tr("What was written so far is kept.") if run.answer else ""
-            self.say("bad", what, where, " ".join(p for p in (advice, kept) if p), retry=True)
+            more = " ".join(p for p in (sentence(advice), kept) if p)
+            self.say("bad", what, where, more, retry=True)
         elif run.outcome == "cancelled":
             kept = tr("What was written so far is kept.") if run.answer else ""
             self.say("muted", tr("Stopped"), "", kept, retry=True)
@@ -70,7 +71,7 @@ class NoticeBar(QFrame):
                 "against its sources."
             )
             self.say("warn", tr("Low confidence"), _ways(exchange), advice)
-        elif told := "\n".join((*_ways(exchange).splitlines(), *run.notes, *notes)):
+        elif told := "\n".join(map(sentence, (*_ways(exchange).splitlines(), *run.notes, *notes))):
             self.say("muted", tr("Worth knowing"), told)
         else:
             self.hide()

@@ -104,6 +104,13 @@ def speaker(exchange: Exchange, name: Naming) -> tuple[str, str]:
     return "", tr("No expert was reached") if run else tr("Choosing an expert")
 
 
+def sentence(text: str) -> str:
+    """The words of a fault as a sentence: a capital first, a full stop last."""
+    text = text.strip()
+    end = "." if text and text[-1] not in ".!?" else ""
+    return text[:1].upper() + text[1:] + end
+
+
 def fault_words(error: Exception) -> tuple[str, str, str]:
     """A fault as what, where, advice."""
     if isinstance(error, AetherError):

@@ -127,8 +127,9 @@ class ScoreTable(PlainTable):
     ) -> None:
         """Show these rows, best first as they come; `name` turns an id into words."""
         self.scores.show_rows(rows, name, chosen)
-        self.setColumnWidth(0, NAME_WIDTH)
+        self.setColumnWidth(0, self.scaled(NAME_WIDTH))
         metrics = self.horizontalHeader().fontMetrics()
         for column in range(1, self.scores.columnCount()):
             head = str(self.scores.headerData(column, Qt.Orientation.Horizontal))
-            self.setColumnWidth(column, max(POINTS_WIDTH, metrics.horizontalAdvance(head) + 30))
+            width = max(self.scaled(POINTS_WIDTH), metrics.horizontalAdvance(head) + 30)
+            self.setColumnWidth(column, width)

@@ -12,9 +12,10 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -64,6 +65,13 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("pick", "@", "Question", "Choose an expert", bound=False),
     Shortcut("rename", "F2", "Conversations", "Rename", bound=False),
     Shortcut("delete", "Delete", "Conversations", "Delete (can be undone)", bound=False),
+    Shortcut("library-add", "Ctrl+O", "Library", "Choose files to add"),
+    Shortcut("library-search", "Ctrl+F", "Library", "Search the knowledge base"),
+    Shortcut("library-remove", "Delete", "Library", "Remove the marked files", bound=False),
+    Shortcut("experts-try", "Ctrl+F", "Experts", "Try a question"),
+    Shortcut("experts-save", "Ctrl+S", "Experts", "Save the manifest, and load it", bound=False),
+    Shortcut("runs-filter", "Ctrl+F", "Runs", "Filter the runs"),
+    Shortcut("runs-replay", "Ctrl+R", "Runs", "Decide the marked run again"),
 )
 _BY_NAME = {shortcut.name: shortcut for shortcut in SHORTCUTS}
 
@@ -94,6 +102,26 @@ def show_shortcuts(parent: QWidget) -> QDialog:
     dialog = QDialog(parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(_tr("Keyboard shortcuts"))
+    area = QScrollArea()
+    area.setWidget(_grid())
+    area.setWidgetResizable(True)
+    close = QPushButton(_tr("Close"))
+    close.clicked.connect(dialog.close)
+    foot = QHBoxLayout()
+    foot.setContentsMargins(24, 0, 24, 0)
+    foot.addStretch(1)
+    foot.addWidget(close)
+    column = QVBoxLayout(dialog)
+    column.setContentsMargins(0, 0, 0, 12)
+    column.addWidget(area)
+    column.addLayout(foot)
+    dialog.resize(520, 640)
+    dialog.show()
+    return dialog
+
+
+def _grid() -> QWidget:
+    """All shortcuts, a heading before each area."""
     inner = QWidget()
     grid = QGridLayout(inner)
     grid.setContentsMargins(24, 16, 24, 16)
@@ -115,19 +143,7 @@ def show_shortcuts(parent: QWidget) -> QDialog:
         grid.addWidget(QLabel(_tr(shortcut.what)), row, 1)
     grid.setColumnStretch(1, 1)
     grid.setRowStretch(grid.rowCount(), 1)
-    area_widget = QScrollArea()
-    area_widget.setWidget(inner)
-    area_widget.setWidgetResizable(True)
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-    buttons.rejected.connect(dialog.close)
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(0, 0, 0, 12)
-    column.addWidget(area_widget)
-    column.addWidget(buttons)
-    buttons.setContentsMargins(24, 0, 24, 0)
-    dialog.resize(520, 640)
-    dialog.show()
-    return dialog
+    return inner
 
 
 def _tr(text: str) -> str:

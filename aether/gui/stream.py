@@ -67,9 +67,12 @@ class Stream:
 
     def finish(self) -> list[Block]:
         """The last blocks; the stream is empty afterwards."""
-        done, live = self.advance()
+        done, _ = self.advance()
+        text = self._open.prefix + self._rest
+        lines = text.splitlines(keepends=True)
+        done += [self._render(span, lines) for span in spans(text)]
         self._rest, self._open = "", _Open()
-        return done + live
+        return done
 
     def _keep(self, lines: list[str], cut: int) -> None:
         self._rest = "".join(lines[cut:])

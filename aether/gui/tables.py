@@ -1,11 +1,17 @@
-"""How every table of the window is set up: rows are marked, nothing is edited, Tab leaves."""
+"""How every table of the window is set up: rows are marked, nothing is edited, Tab leaves.
+
+Widths are given for text of the usual size, and grow with it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+USUAL_HEIGHT = 17  # pixels of a line at 10 points and 96 dots an inch
+ROW_ROOM = 13  # above and below the text of a row
 
 
 class PlainTable(QTableView):
@@ -32,7 +38,23 @@ class PlainTable(QTableView):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for column, width in (widths or {}).items():
-            self.setColumnWidth(column, width)
+        self._widths = dict(widths or {})
         if stretch is not None:
             head.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+        self.fit()
+
+    def scaled(self, width: int) -> int:
+        """A width for the size of the text as it is now."""
+        return round(width * self.fontMetrics().height() / USUAL_HEIGHT)
+
+    def fit(self) -> None:
+        """Rows and columns for the size of the text."""
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + ROW_ROOM)
+        for column, width in self._widths.items():
+            self.setColumnWidth(column, self.scaled(width))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_widths"):
+            self.fit()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import queue
+import sys
 import threading
 import time
 import traceback
@@ -23,6 +24,7 @@ from aether.cancel import Cancel
 from aether.errors import AetherError, Cancelled
 
 CHAT, NORMAL, BACKGROUND = 0, 1, 2  # the chat's question goes first
+SWITCH_S = 0.0005  # seconds until a busy worker gives the window its turn; usually ten times that
 SLICE_S = 0.008  # seconds of delivery in one go, so that a flood of tokens leaves time to paint
 
 
@@ -123,6 +125,7 @@ class Tasks:
     """The threads: one for model and store, one for small files, and helpers that fetch."""
 
     def __init__(self) -> None:
+        sys.setswitchinterval(SWITCH_S)
         self.bridge = Bridge()
         self.closing = False  # the window is on its way out
         self._jobs: set[Job] = set()

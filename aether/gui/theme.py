@@ -196,6 +196,7 @@ def style_sheet(c: Colours) -> str:
     QTabBar::tab:selected {{ color: {c.text}; border-bottom-color: {c.accent}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
     QScrollArea, QStackedWidget {{ border: 0; background: transparent; }}
+    QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
     QScrollBar:vertical {{ background: transparent; width: 11px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 11px; margin: 0; }}
     QScrollBar::handle {{ background: {c.border}; border-radius: 5px; min-height: 28px;

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from aether.conversations import Exchange, after
 from aether.events import Delta, Escalated, Event, Finished, Notice
@@ -20,7 +20,7 @@ from aether.gui.phrases import fault_words, phase, speaker
 from aether.gui.sourcelist import SourceList
 from aether.gui.theme import Theme
 from aether.gui.turnactions import TurnActions
-from aether.gui.widgets import label, lines_label, tool
+from aether.gui.widgets import lines_label, tool
 
 
 class Turn(QFrame):
@@ -52,9 +52,8 @@ class Turn(QFrame):
         self.question = QuestionCard(theme, exchange.question)
         self.ladder = Ladder(theme)
         self.ladder.set_experts(experts)
-        self.name = QLabel()
-        self.name.setProperty("role", "heading")
-        self.phase = label("", "muted")
+        self.name = lines_label("", "heading")
+        self.phase = lines_label("", "muted")
         self.busy = QProgressBar()
         self.busy.setRange(0, 0)
         self.busy.setTextVisible(False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -20,6 +21,8 @@ from aether.gui.phrases import seconds
 from aether.gui.theme import Theme
 from aether.gui.widgets import label, restyle, tool
 from aether.records import Run
+
+ROOMY = 430  # pixels
 
 
 class TurnActions(QWidget):
@@ -52,6 +55,16 @@ class TurnActions(QWidget):
         self.up.clicked.connect(lambda: self._thumb("up"))
         self.down.clicked.connect(lambda: self._thumb("down"))
         self.because.returnPressed.connect(self._keep)
+
+    def minimumSizeHint(self) -> QSize:
+        """The buttons; what it cost gives way."""
+        whole = super().minimumSizeHint()
+        return QSize(max(0, whole.width() - self.cost.sizeHint().width()), whole.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What it cost is shown where there is room."""
+        super().resizeEvent(event)
+        self.cost.setVisible(self.width() > ROOMY)
 
     def set_experts(self, experts: Sequence[Expert]) -> None:
         """Fill the menu of other experts."""

@@ -26,6 +26,7 @@ class Welcome(QFrame):
         self.again.clicked.connect(self.look_again)
         self.settings = QPushButton(self.tr("Settings"))
         self.settings.clicked.connect(lambda: context.wishes.show_page.emit("settings"))
+        self.offline = lines_label(self._offline(), "muted")
         self._dot = QLabel()
         self.examples = [QPushButton(text) for text in self._examples()]
         self._lay_out()
@@ -56,6 +57,10 @@ class Welcome(QFrame):
             self.tr("Why does an OSPF neighbour stay in EXSTART?"),
             self.tr("Which licences does Intune need for shared devices?"),
         )
+
+    def show_settings(self) -> None:
+        """Say again what works without the web."""
+        self.offline.setText(self._offline())
 
     def _offline(self) -> str:
         web = self._context.engine.settings.web.enabled
@@ -108,7 +113,7 @@ class Welcome(QFrame):
             button.clicked.connect(lambda _=False, b=button: self.asked.emit(b.text()))
             column.addWidget(button)
         column.addSpacing(8)
-        column.addWidget(lines_label(self._offline(), "muted"))
+        column.addWidget(self.offline)
         column.addStretch(1)
 
 

@@ -69,6 +69,35 @@ class Lines(QLabel):
             self.updateGeometry()
 
 
+class Elided(QLabel):
+    """One line that ends in an ellipsis where it does not fit; the tip has the whole."""
+
+    def __init__(self, role: str = "") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.whole = ""
+
+    def say(self, text: str) -> None:
+        """Show this."""
+        self.whole = text
+        self.setToolTip(text)
+        self._cut()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one likes."""
+        return QSize(24, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or less of it fits."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        metrics = QFontMetrics(self.font())
+        self.setText(metrics.elidedText(self.whole, Qt.TextElideMode.ElideRight, self.width()))
+
+
 def lines_label(text: str, role: str = "") -> Lines:
     """A label of plain text that wraps and can be selected, whoever wrote it."""
     made = Lines(text)
@@ -83,8 +112,3 @@ def restyle(widget: QWidget, role: str) -> None:
         widget.setProperty("role", role)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
-
-
-def elided(text: str, widget: QWidget, width: int) -> str:
-    """`text` cut in the middle so that it fits `width` pixels of this widget."""
-    return QFontMetrics(widget.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, width)

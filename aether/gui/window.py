@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 RAIL_WIDTH = 148
 RESTORED = ("window/geometry", "window/state")
+RESUME_MS = 1500  # after the window is there; what is seen goes first
 
 
 class MainWindow(QMainWindow):
@@ -51,6 +52,12 @@ class MainWindow(QMainWindow):
         self.pages: dict[str, QWidget] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._tray: QSystemTrayIcon | None = None
+        self._resume = QTimer(self)
+        self._resume.setSingleShot(True)
+        self._resume.setInterval(RESUME_MS)
+        self._resume.timeout.connect(self._resume_library)
+        self._resume = QTimer(self, singleShot=True, interval=RESUME_MS)
+        self._resume.timeout.connect(self._resume_library)
         body = QWidget()
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)
@@ -72,18 +79,29 @@ class MainWindow(QMainWindow):
         self._wishes(context)
         self.show_page("ask")
         QTimer.singleShot(0, self, lambda: warm(context))
+        self._resume.start()
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front; it is built when it is first seen."""
         if name not in PAGES or self.context is None:
             return
-        if name not in self.pages:
-            self.pages[name] = PAGES[name].build(self.context)
-            self.stack.addWidget(self.pages[name])
+        self._build(name)
         self.stack.setCurrentWidget(self.pages[name])
         self._buttons[name].setChecked(True)
         # no focus proxies on pages: Tab would go round in them
         getattr(self.pages[name], "take_focus", self.pages[name].setFocus)()
+
+    def _build(self, name: str) -> None:
+        if name not in self.pages and self.context is not None:
+            self.pages[name] = PAGES[name].build(self.context)
+            self.stack.addWidget(self.pages[name])
+
+    def _resume_library(self) -> None:
+        """Files that still wait and watched folders need the library, though nobody looks at it."""
+        if self.context is not None and "library" in PAGES and not self.context.tasks.closing:
+            kept = self.context.home / "ingest"
+            if any((kept / name).exists() for name in ("queue.jsonl", "watched.jsonl")):
+                self._build("library")
 
     def come_forward(self) -> None:
         """Show the window in front of the others."""
@@ -101,6 +119,7 @@ class MainWindow(QMainWindow):
             leave = getattr(page, "leave", None)
             if leave:
                 leave()
+        self._resume.stop()
         self.hide()
         if self.context is not None:
             from aether.gui.diagram import close_draughtsman

@@ -70,8 +70,7 @@ def _row(
     lessons: Mapping[str, float],
 ) -> Candidate:
     ladder = tree.ladder(agent)
-    vendors = tree[agent].vendors
-    ranks = [i for i, v in enumerate(vendors) if v in source.hosts or _below(v, source.hosts)]
+    rank = _rank(tree[agent].vendors, source.hosts)
     named = _hits((source.name, source.vendor), asked)
     parts = (
         ("name", NAME * float(named > 0)),
@@ -82,11 +81,11 @@ def _row(
             "expert",
             EXPERT / (1 + ladder.index(_first(source, ladder))) if _knows(source, ladder) else 0,
         ),
-        ("vendor", VENDOR / (1 + 0.25 * ranks[0]) if ranks else 0.0),
+        ("vendor", VENDOR / (1 + 0.25 * rank) if rank >= 0 else 0.0),
         ("type", TYPE * float(source.type in ("vendor_docs", "standards", "notes"))),
         ("lesson", max(-100.0, min(100.0, lessons.get(source.id, 0.0)))),
     )
-    rounded = tuple((name, round(float(points), 3)) for name, points in parts)
+    rounded = tuple([(name, round(points, 3) if points else 0.0) for name, points in parts])
     if not any(points for name, points in rounded if name != "type"):
         rounded = tuple((name, 0.0) for name, _ in rounded)
     return Candidate(source.id, round(sum(p for _, p in rounded), 3), rounded)
@@ -98,6 +97,13 @@ def _knows(source: Source, ladder: Sequence[str]) -> bool:
 
 def _first(source: Source, ladder: Sequence[str]) -> str:
     return next(a for a in ladder if a in source.experts)
+
+
+@lru_cache(maxsize=8192)  # every expert with every place
+def _rank(vendors: tuple[str, ...], hosts: tuple[str, ...]) -> int:
+    """The place of the first of these vendors that is among the hosts, -1 where none is."""
+    ranks = (i for i, v in enumerate(vendors) if v in hosts or _below(v, hosts))
+    return next(ranks, -1)
 
 
 def _below(vendor: str, hosts: Sequence[str]) -> bool:

@@ -223,3 +223,14 @@ def test_an_answer_goes_on_while_another_conversation_is_open(
     model.release()
     desk.answered()
     assert "one two three four" in shown_text(desk.turn)
+
+
+def test_what_the_engine_waits_for_is_said_at_the_answer(desk: Desk, model: ModelServer) -> None:
+    model.replies = [Reply("late words", delay_s=30)]
+    desk.ask("How do I connect AWS VPCs?", wait=False)
+    desk.until(lambda: bool(model.requests), "the request")
+    desk.engine.notify("the model server is still loading")
+    desk.until(lambda: "still loading" in desk.turn.phase.text(), "the reason")
+    assert desk.said == "The model server is still loading"
+    desk.key(Qt.Key.Key_Escape)
+    desk.answered()

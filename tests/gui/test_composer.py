@@ -100,3 +100,22 @@ def test_pasted_words_are_plain(desk: Desk) -> None:
     assert desk.chat.composer.text == "Big"
     QTest.keyClick(desk.chat.composer.editor, Qt.Key.Key_Backspace)
     assert desk.chat.composer.text == "Bi"
+
+
+def test_the_web_switch_follows_the_settings(desk: Desk) -> None:
+    from aether.settings import WebSettings
+
+    assert desk.window.context is not None
+    web = desk.chat.composer.web
+    assert not web.isEnabled()
+    assert "switched off" in web.toolTip()
+    assert "switched off" in desk.chat.welcome.offline.text()
+    settings = desk.engine.settings.model_copy(update={"web": WebSettings(enabled=True)})
+    desk.engine.settings = settings
+    desk.window.context.wishes.settings_changed.emit()
+    assert web.isEnabled()
+    assert web.isChecked()
+    assert "switched off" not in desk.chat.welcome.offline.text()
+    desk.click(web)
+    assert desk.chat.composer.offline
+    desk.idle()

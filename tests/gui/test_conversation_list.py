@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from aether.gui.conversation_model import ROW, group
 from aether.shelf import Conversation
-from tests.fakes.model_server import ModelServer
+from tests.fakes.model_server import ModelServer, Reply
 from tests.gui.conftest import Opener
 from tests.gui.desk import Desk, shown_text
 
@@ -78,9 +78,9 @@ def test_a_click_opens_a_conversation(open_desk: Opener, model: ModelServer, hom
     pick(desk, "Second question")
     desk.until(lambda: desk.chat.transcript.turns, "the conversation")
     assert shown_text(desk.turn) == "The second answer."
-    assert desk.page.title.text() == "Second question"
+    assert desk.page.title.whole == "Second question"
     desk.ctrl(Qt.Key.Key_PageUp)
-    desk.until(lambda: desk.page.title.text() == "First question", "the one above")
+    desk.until(lambda: desk.page.title.whole == "First question", "the one above")
 
 
 def test_search_goes_over_all_text(open_desk: Opener, model: ModelServer, home: Path) -> None:
@@ -164,3 +164,16 @@ def test_two_thousand_are_listed(open_desk: Opener, model: ModelServer, home: Pa
     desk.until(lambda: len(desk.titles) > 2000, "the list")
     QTest.keyClicks(desk.list.search, "1999")
     desk.until(lambda: desk.titles == ["Question 1999"], "the one")
+
+
+def test_delete_while_the_answer_is_written(desk: Desk, model: ModelServer, home: Path) -> None:
+    model.replies = ["A first answer [1].", Reply("one two three", hold_after=1)]
+    desk.ask("How do I connect AWS VPCs?")
+    desk.until(lambda: len(desk.titles) == 2, "the list")
+    desk.ask("And across accounts in AWS?", wait=False)
+    desk.until(lambda: "one" in shown_text(desk.turn), "a word")
+    desk.key(Qt.Key.Key_Delete, desk.list.rows)
+    desk.until(lambda: not desk.titles, "its end")
+    desk.idle()
+    assert desk.chat.conversation == ""
+    assert not desk.titles

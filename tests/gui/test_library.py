@@ -14,6 +14,8 @@ from aether.gui.dropcard import DropCard
 from aether.gui.filetable import REMARK, ROW, STATE
 from aether.gui.pages.library import ADDING, CONTENTS, SEARCH, WATCHED, LibraryPage
 from aether.library import IngestQueue
+from aether.store import LanceStore
+from tests.fakes.embedder import WordEmbedder
 from tests.fakes.model_server import ModelServer, Reply
 from tests.gui.conftest import Opener
 from tests.gui.desk import Desk, shown_text
@@ -192,6 +194,16 @@ def test_a_restart_goes_on_with_what_waits(
     desk.idle()
     assert IngestQueue(home).load() == ()
     assert own_files(desk) == ["bgp.txt"]
+
+
+def test_what_waits_goes_on_though_nobody_opens_the_library(
+    open_desk: Opener, model: ModelServer, folder: Path, home: Path
+) -> None:
+    IngestQueue(home).add([(folder / "bgp.txt").as_posix()], "kb_network")
+    desk = open_desk(model)
+    desk.until(lambda: "bgp.txt" in own_files(desk), "the file of the last session")
+    desk.idle()
+    assert desk.window.stack.currentWidget() is desk.page
 
 
 def test_closing_in_the_middle_keeps_what_waits(
@@ -404,4 +416,41 @@ def test_return_accepts_a_drop(desk: Desk, folder: Path) -> None:
     assert isinstance(page.card, DropCard)
     desk.key(Qt.Key.Key_Return, page.card)
     desk.until(lambda: states(page) == {"bgp.txt": "added"}, "the file")
+    desk.idle()
+
+
+def test_the_drop_zone_takes_files_too(desk: Desk, folder: Path) -> None:
+    page = library(desk)
+    desk.drop(page.zone, [str(folder / "bgp.txt")])
+    desk.until(lambda: page.card.ok.isEnabled(), "the suggestion")
+    assert page.card.what.text() == "1 file to add"
+    desk.click(page.card.no)
+
+
+def test_files_that_cannot_be_stored_fail_with_advice(desk: Desk, folder: Path) -> None:
+    page = library(desk)
+    desk.idle()
+    other = WordEmbedder(32, "other")
+    vars(desk.engine)["embedder"] = other
+    vars(desk.engine)["store"] = LanceStore(desk.engine.settings.kb_uri, other)
+    page = offered(desk, [str(folder / "bgp.txt")])
+    desk.click(page.card.ok)
+    desk.until(lambda: not page.ingestion.running, "the end")
+    (box,) = [b for b in desk.window.findChildren(QMessageBox) if b.isVisible()]
+    assert "was built with the embedder" in box.text()
+    box.close()
+    (one,) = page.ingestion.table.rows
+    assert one.state == "failed"
+    assert "re-index" in one.remark
+    assert page.adding.retry.isVisible()
+    assert IngestQueue(desk.engine.settings.home).load(), "it is tried again after a restart"
+    desk.idle()
+
+
+def test_ctrl_f_searches(desk: Desk) -> None:
+    page = library(desk)
+    page.tabs.setFocus()
+    desk.ctrl(Qt.Key.Key_F)
+    assert page.tabs.currentIndex() == SEARCH
+    assert page.finding.query.hasFocus()
     desk.idle()

@@ -226,6 +226,20 @@ def test_a_downloaded_model_is_used_with_one_click(desk: Desk, home: Path) -> No
     desk.until(lambda: row.button.text() == "In use", "the new word on the button")
 
 
+def test_a_download_that_fails_says_why(open_desk: Opener) -> None:
+    desk = open_desk(None, web__proxy="http://127.0.0.1:9")
+    shown = panel(desk, "model")
+    assert isinstance(shown, ModelPanel)
+    row = next(iter(shown.downloads.rows.values()))
+    shown.ensureWidgetVisible(row)
+    desk.click(row.button)
+    desk.idle()
+    assert row.state.isVisible()
+    assert "web.proxy" in row.state.text()
+    assert row.button.text() == "Download"
+    assert row.bar.isHidden()
+
+
 def test_dark_and_large_at_once(desk: Desk) -> None:
     shown = panel(desk, "appearance")
     assert isinstance(shown, AppearancePanel)

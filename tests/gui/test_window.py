@@ -32,6 +32,9 @@ from tests.gui.desk import Desk, shown_text
 
 
 def test_the_table_of_shortcuts_is_true(desk: Desk) -> None:
+    for name in PAGES:
+        desk.window.show_page(name)
+    desk.idle()
     bound = {
         action.objectName().removeprefix("shortcut-"): action.shortcut()
         for action in desk.window.findChildren(QAction)
@@ -51,11 +54,11 @@ def test_the_table_of_shortcuts_is_true(desk: Desk) -> None:
 
 
 def test_no_two_shortcuts_share_a_key() -> None:
-    by_area: dict[tuple[str, str], list[str]] = {}
-    for shortcut in SHORTCUTS:
-        if shortcut.bound:
-            by_area.setdefault(("bound", shortcut.keys), []).append(shortcut.name)
-    assert all(len(names) == 1 for names in by_area.values()), by_area
+    """On one page; what holds in the whole window is on every page."""
+    names = {page.title for page in PAGES.values()}
+    for title in names:
+        seen = [s.keys for s in SHORTCUTS if s.bound and s.area not in names - {title}]
+        assert len(seen) == len(set(seen)), title
 
 
 def test_f1_lists_them(desk: Desk) -> None:
@@ -264,3 +267,21 @@ def test_closing_while_a_server_is_silent_is_clean(open_desk: Opener, model: Mod
     desk.until(lambda: bool(model.requests), "the request")
     desk.close()
     assert model.requests[0].closed.wait(10)
+
+
+def test_a_narrow_window_gives_way(desk: Desk) -> None:
+    desk.window.resize(QSize(860, 650))
+    desk.settle()
+    assert desk.list.isVisible()
+    assert desk.inspector.isHidden()
+    desk.ask("How do I connect AWS VPCs?")
+    desk.click_link(desk.turn.sources.lines, "[1]")
+    assert desk.inspector.isVisible()
+    assert desk.list.isHidden()
+    desk.ctrl(Qt.Key.Key_B)
+    assert desk.list.isVisible()
+    assert desk.inspector.isHidden()
+    desk.window.resize(QSize(1300, 700))
+    desk.settle()
+    assert desk.list.isVisible()
+    assert desk.inspector.isVisible()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QToolButton, QWidget
 
 from aether.conversations import Exchange
 from aether.gui.chat import Chat
@@ -16,11 +17,12 @@ from aether.gui.inspector import CONFIDENCE, Inspector
 from aether.gui.ladder import Expert, experts_of
 from aether.gui.shortcuts import bind, keys
 from aether.gui.turn import Turn
-from aether.gui.widgets import label, tool
+from aether.gui.widgets import Elided, tool
 from aether.records import Claim
 from aether.shelf import TITLE
 
 SPLIT, LAST, HIDDEN = "ask/split", "ask/conversation", "ask/hidden"
+CHAT_WIDTH = 380  # pixels, at least
 
 
 def build(context: Context) -> QWidget:
@@ -36,11 +38,13 @@ class AskPage(QWidget):
         self.context = context
         self._chosen: Turn | None = None
         self._names: dict[str, str] = {}
+        self._doomed: set[str] = set()  # conversations to delete once their answer has ended
+        self._wanted = ["inspector", "list"]  # sides to show, the one wanted last at the end
         theme = context.theme
         self.list = ConversationList(context)
         self.chat = Chat(context)
         self.inspector = Inspector(theme)
-        self.title = label("", "heading")
+        self.title = Elided("heading")
         tips = {n: f"{self._words(n)} ({keys(n)})" for n in ("list", "inspector", "export")}
         self.show_list = tool(theme, "sidebar", tips["list"], checkable=True)
         self.show_inspector = tool(theme, "panel", tips["inspector"], checkable=True)
@@ -64,7 +68,7 @@ class AskPage(QWidget):
         self.chat.keep_draft()
         state.setValue(LAST, self.chat.conversation)
         state.setValue(SPLIT, self.split.saveState())
-        state.setValue(HIDDEN, [n for n, w in self._sides().items() if w.isHidden()])
+        state.setValue(HIDDEN, [name for name in self._sides() if name not in self._wanted])
         self.list.leave()
 
     # --- the inspector ------------------------------------------------------------------
@@ -103,7 +107,7 @@ class AskPage(QWidget):
         row = self.list.model.index_of(self.chat.conversation)
         last = self.chat.transcript.last
         asked = last.exchange.question if last else ""
-        self.title.setText(str(row.data()) if row.isValid() else " ".join(asked.split())[:TITLE])
+        self.title.say(str(row.data()) if row.isValid() else " ".join(asked.split())[:TITLE])
 
     def _load_experts(self) -> None:
         engine = self.context.engine
@@ -117,23 +121,53 @@ class AskPage(QWidget):
         self.chat.set_experts(experts)
         self.inspector.set_experts(experts)
 
+    def _delete(self, conversation: str) -> None:
+        """Delete it; an answer under way is stopped first, because its end is still written."""
+        if self.chat.session.turn(conversation):
+            self._doomed.add(conversation)
+            self.chat.session.stop(conversation)
+        else:
+            self.list.delete(conversation)
+
+    def _ended(self, conversation: str) -> None:
+        if conversation in self._doomed:
+            self._doomed.discard(conversation)
+            self.list.delete(conversation)
+
     def _export(self) -> None:
         exchanges = self.chat.transcript.exchanges
         if exchanges:
-            export_dialog(self, self.context, self.title.text(), exchanges, self._name)
+            export_dialog(self, self.context, self.title.whole, exchanges, self._name)
 
     def _find(self) -> None:
         self._set_shown("list", True)
         self.list.search.setFocus()
         self.list.search.selectAll()
 
-    def _sides(self) -> dict[str, QWidget]:
-        return {"list": self.list, "inspector": self.inspector}
+    def _sides(self) -> dict[str, tuple[QWidget, QToolButton]]:
+        return {
+            "list": (self.list, self.show_list),
+            "inspector": (self.inspector, self.show_inspector),
+        }
 
     def _set_shown(self, name: str, shown: bool) -> None:
-        self._sides()[name].setVisible(shown)
-        button = self.show_list if name == "list" else self.show_inspector
-        button.setChecked(shown)
+        """Show or hide a side; the one that was wanted last stays where the window is narrow."""
+        self._wanted = [side for side in self._wanted if side != name] + [name] * shown
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        room = self.width() - CHAT_WIDTH
+        for name in [n for n in self._sides() if n not in self._wanted] + self._wanted[::-1]:
+            side, button = self._sides()[name]
+            fits = name in self._wanted and room >= side.minimumWidth()
+            room -= side.minimumWidth() * fits
+            side.setVisible(fits)
+            button.setChecked(fits)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A side comes and goes with the room there is."""
+        super().resizeEvent(event)
+        self._fit_sides()
 
     def _words(self, name: str) -> str:
         return {
@@ -155,7 +189,7 @@ class AskPage(QWidget):
             self.split.setStretchFactor(i, int(widget is self.chat))
             self.split.setCollapsible(i, False)
         self.list.setMinimumWidth(170)
-        self.chat.setMinimumWidth(380)
+        self.chat.setMinimumWidth(CHAT_WIDTH)
         self.split.setHandleWidth(1)
         self.split.setSizes([230, 640, 350])
         row = QHBoxLayout(self)
@@ -175,13 +209,15 @@ class AskPage(QWidget):
         if (state := self.context.state.value(SPLIT)) is not None:
             self.split.restoreState(state)
         hidden = self.context.state.value(HIDDEN) or []
-        for name in self._sides():
-            self._set_shown(name, name not in hidden)
+        self._wanted = [name for name in self._wanted if name not in hidden]
+        self._fit_sides()
 
     def _connect(self) -> None:
         chat, wishes = self.chat, self.context.wishes
         self.list.chosen.connect(chat.open)
+        self.list.unwanted.connect(self._delete)
         self.list.gone.connect(chat.forget)
+        chat.session.ended.connect(self._ended)
         self.list.model.modelReset.connect(self._show_title)
         chat.chosen.connect(self._choose)
         chat.cited.connect(self._cite)
@@ -191,10 +227,11 @@ class AskPage(QWidget):
         chat.session.moved.connect(self._moved)
         self.inspector.pointed.connect(self._light_up)
         self.export.clicked.connect(self._export)
-        self.show_list.toggled.connect(lambda on: self._set_shown("list", on))
-        self.show_inspector.toggled.connect(lambda on: self._set_shown("inspector", on))
+        self.show_list.clicked.connect(lambda on: self._set_shown("list", on))
+        self.show_inspector.clicked.connect(lambda on: self._set_shown("inspector", on))
         wishes.ask_question.connect(chat.ask_anew)
         wishes.experts_changed.connect(self._load_experts)
+        wishes.settings_changed.connect(self.list.refresh)
         wishes.server_changed.connect(chat.welcome.show_server)
         chat.welcome.look_again.connect(wishes.look_for_server)
 
@@ -207,7 +244,7 @@ class AskPage(QWidget):
         bind(self, "regenerate", chat.regenerate)
         bind(self, "copy-answer", chat.copy_last)
         bind(self, "export", self._export)
-        bind(self, "list", self.show_list.toggle)
-        bind(self, "inspector", self.show_inspector.toggle)
+        bind(self, "list", self.show_list.click)
+        bind(self, "inspector", self.show_inspector.click)
         bind(self, "earlier", lambda: self.list.step(-1))
         bind(self, "later", lambda: self.list.step(1))

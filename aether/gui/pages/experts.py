@@ -26,6 +26,7 @@ from aether.gui.context import Context
 from aether.gui.dialogs import complain, counted
 from aether.gui.lazytabs import LazyTabs
 from aether.gui.manifest import ManifestEditor
+from aether.gui.shortcuts import bind
 from aether.gui.theme import Colours
 from aether.gui.tryout import TryOut
 from aether.gui.widgets import label, lines_label, restyle
@@ -75,6 +76,7 @@ class ExpertsPage(QWidget):
         self.editor.changed.connect(context.wishes.experts_changed)
         context.wishes.experts_changed.connect(self.refresh)
         context.theme.changed.connect(self._recolour)
+        bind(self, "experts-try", self.tryout.query.setFocus)
         self.refresh()
 
     @property
@@ -91,6 +93,10 @@ class ExpertsPage(QWidget):
             yield engine.tree, engine.library, lint(home)
 
         self.context.tasks.aside(work, self._know, self._failed)
+
+    def take_focus(self) -> None:
+        """The page came to the front."""
+        self.tree.setFocus()
 
     def leave(self) -> None:
         """The window closes."""
@@ -231,4 +237,3 @@ class ExpertsPage(QWidget):
         column.addLayout(head)
         column.addWidget(self.tryout)
         column.addWidget(self.split, 1)
-        self.setFocusProxy(self.tree)

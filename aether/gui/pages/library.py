@@ -15,6 +15,7 @@ from aether.gui.dropzone import DropZone
 from aether.gui.filetable import FileRow
 from aether.gui.findpane import FindPane
 from aether.gui.ingestion import Ingestion
+from aether.gui.shortcuts import bind
 from aether.gui.watchpane import WatchPane
 from aether.gui.widgets import label
 
@@ -64,7 +65,8 @@ class LibraryPage(QWidget):
         context.wishes.files_dropped.connect(self.take)
         context.wishes.experts_changed.connect(self._load_names)
         self.tabs.setCurrentIndex(int(str(context.state.value(TAB, CONTENTS))))
-        self.setFocusProxy(self.tabs)
+        bind(self, "library-add", self.zone.files.click)
+        bind(self, "library-search", self._search)
         self._load_names()
         self.contents.refresh()
         self.ingestion.resume()
@@ -72,6 +74,10 @@ class LibraryPage(QWidget):
     def take(self, places: Sequence[str]) -> None:
         """Something was dropped: ask where it goes."""
         self.card.offer(list(places))
+
+    def take_focus(self) -> None:
+        """The page came to the front."""
+        self._turned(self.tabs.currentIndex())
 
     def leave(self) -> None:
         """The window closes: what waits is kept by the line itself."""
@@ -82,9 +88,14 @@ class LibraryPage(QWidget):
         skipped = [FileRow(p, namespace, "skipped", remark=why) for p, why in drop.skipped]
         self.ingestion.add(drop.places, namespace, skipped)
 
+    def _search(self) -> None:
+        self.tabs.setCurrentIndex(SEARCH)
+        self.finding.query.setFocus()
+        self.finding.query.selectAll()
+
     def _turned(self, index: int) -> None:
-        if index == SEARCH:
-            self.finding.query.setFocus()
+        front = self.finding.query if index == SEARCH else self.tabs
+        front.setFocus()
 
     def _load_names(self) -> None:
         engine = self.context.engine

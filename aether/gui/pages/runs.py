@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QTimer
@@ -25,6 +25,7 @@ from aether.gui.dialogs import complain, counted
 from aether.gui.lazytabs import Page
 from aether.gui.rundetail import RunDetail
 from aether.gui.runtable import OUTCOMES, QUESTION, ROW, RunFilter, RunTable
+from aether.gui.shortcuts import bind
 from aether.gui.tables import PlainTable
 from aether.gui.tasks import Job
 from aether.gui.widgets import label, lines_label
@@ -92,6 +93,10 @@ class RunsPage(QWidget):
         self._narrow()
         self._select_wanted()
         self.refresh()
+
+    def take_focus(self) -> None:
+        """The page came to the front."""
+        self.table.setFocus()
 
     def leave(self) -> None:
         """The window closes."""
@@ -242,6 +247,7 @@ class RunsPage(QWidget):
     def _make_controls(self) -> None:
         self.filter = QLineEdit()
         self.filter.setPlaceholderText(self.tr("Filter by words of the question"))
+        self.filter.setAccessibleName(self.tr("Filter the runs"))
         self.filter.setClearButtonEnabled(True)
         self.expert = Choice()
         self.expert.setAccessibleName(self.tr("Expert"))
@@ -265,7 +271,7 @@ class RunsPage(QWidget):
     def _make_table(self) -> PlainTable:
         widths = {0: 118, 2: 136, 3: 58, 4: 106}
         table = PlainTable(self.found, self.tr("Runs"), widths, stretch=QUESTION)
-        table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         table.setSortingEnabled(True)
         return table
 
@@ -284,10 +290,12 @@ class RunsPage(QWidget):
         for widget in (hint, self.detail, self.comparison):
             self.right.addWidget(widget)
         self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.addWidget(_column(_row(self.filter, self.expert, self.outcome), self.left))
+        choices = _row(self.expert, self.outcome)
+        choices.addStretch(1)
+        self.split.addWidget(_column((_row(self.filter), choices), self.left))
         buttons = _row(self.replay, self.ask, self.copy)
         buttons.addStretch(1)
-        self.split.addWidget(_column(buttons, self.right, left=16))
+        self.split.addWidget(_column((buttons,), self.right, left=16))
         self.split.setSizes([620, 460])
         self.split.setChildrenCollapsible(False)
         if (kept := self.context.state.value(SPLIT)) is not None:
@@ -301,7 +309,6 @@ class RunsPage(QWidget):
         column.setSpacing(12)
         column.addLayout(head)
         column.addWidget(self.split, 1)
-        self.setFocusProxy(self.table)
 
     def _connect(self) -> None:
         wishes = self.context.wishes
@@ -318,6 +325,8 @@ class RunsPage(QWidget):
         wishes.open_run.connect(self.open_run)
         wishes.purged.connect(self._purged)
         wishes.experts_changed.connect(self._load_names)
+        bind(self, "runs-filter", self.filter.setFocus)
+        bind(self, "runs-replay", self.replay.click)
         self._marked_changed()
 
 
@@ -329,11 +338,12 @@ def _row(*widgets: QWidget) -> QHBoxLayout:
     return row
 
 
-def _column(head: QHBoxLayout, body: QWidget, left: int = 0) -> QWidget:
+def _column(heads: Sequence[QHBoxLayout], body: QWidget, left: int = 0) -> QWidget:
     made = QWidget()
     column = QVBoxLayout(made)
     column.setContentsMargins(left, 0, 0 if left else 16, 0)
     column.setSpacing(8)
-    column.addLayout(head)
+    for head in heads:
+        column.addLayout(head)
     column.addWidget(body, 1)
     return made

@@ -29,7 +29,7 @@ class SettingsPage(QWidget):
         self.panels: dict[str, Panel] = {}
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Settings: sections"))
-        self.list.setFixedWidth(LIST_WIDTH)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("role", "side")
         for name, kind in PANELS.items():
             item = QListWidgetItem(self.tr(kind.title))
@@ -41,14 +41,23 @@ class SettingsPage(QWidget):
         row.setSpacing(8)
         row.addWidget(self.list)
         row.addWidget(self.stack, 1)
-        self.setFocusProxy(self.list)
         self.list.currentRowChanged.connect(self._show_row)
+        context.theme.changed.connect(self._fit)
+        self._fit()
         self.show_panel(str(context.state.value(LAST, "model")))
+
+    def take_focus(self) -> None:
+        """The page came to the front."""
+        self.list.setFocus()
 
     def show_panel(self, name: str) -> None:
         """Bring one panel to the front: a name in `PANELS`."""
         names = list(PANELS)
         self.list.setCurrentRow(names.index(name) if name in names else 0)
+
+    def _fit(self) -> None:
+        """Wide enough for its words, whatever their size."""
+        self.list.setFixedWidth(max(LIST_WIDTH, self.list.sizeHintForColumn(0) + 16))
 
     def _show_row(self, row: int) -> None:
         name = list(PANELS)[row]

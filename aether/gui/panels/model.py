@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton
 
 from aether.cancel import Cancel
 from aether.gui.context import Context
@@ -131,8 +131,10 @@ class ModelPanel(Panel):
 
     def _add_found(self) -> None:
         card = self.card(self.tr("On this machine"))
-        self._found = QVBoxLayout()
-        self._found.setSpacing(4)
+        self._found = QGridLayout()
+        self._found.setHorizontalSpacing(16)
+        self._found.setVerticalSpacing(4)
+        self._found.setColumnStretch(2, 1)
         card.add(self._found)
         self.again = QPushButton(self.tr("Look again"))
         self.again.clicked.connect(self.look)
@@ -149,24 +151,16 @@ class ModelPanel(Panel):
         self._context.tasks.aside(lambda _: engine.servers(), self._show_server, self._looked)
 
     def _show_server(self, seen: Seen) -> None:
-        row = QFrame()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        name = label(KINDS.get(seen.kind, seen.kind))
-        name.setFixedWidth(96)
-        line.addWidget(name)
-        place = label(seen.base_url, "muted")
-        place.setMinimumWidth(190)
-        line.addWidget(place)
-        line.addSpacing(8)
-        line.addWidget(self._state_of(seen), 1)
+        row, name = self._found.rowCount(), KINDS.get(seen.kind, seen.kind)
+        self._found.addWidget(label(name), row, 0)
+        self._found.addWidget(label(seen.base_url, "muted"), row, 1)
+        self._found.addWidget(self._state_of(seen), row, 2)
         if seen.answers:
             use = QPushButton(self.tr("Use"))
             use.setAutoDefault(False)
-            use.setAccessibleName(self.tr("Use {} at {}").format(name.text(), seen.base_url))
+            use.setAccessibleName(self.tr("Use {} at {}").format(name, seen.base_url))
             use.clicked.connect(partial(self._use, seen.base_url))
-            line.addWidget(use)
-        self._found.addWidget(row)
+            self._found.addWidget(use, row, 3)
 
     def _state_of(self, seen: Seen) -> QFrame:
         if seen.error is not None:
@@ -176,7 +170,7 @@ class ModelPanel(Panel):
             return lines_label(words, "good")
         return lines_label(self.tr("nobody answers"), "muted")
 
-    def _use(self, base_url: str) -> None:
+    def _use(self, base_url: str, _: bool = False) -> None:
         self._saver.save({"llm.base_url": base_url, "llm.model": None}, lambda _: None)
 
     def _looked(self, error: Exception | None) -> None:

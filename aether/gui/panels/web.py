@@ -30,13 +30,20 @@ class WebPanel(Panel):
             ),
         )
         self._context = context
-        fields = self.fields = Fields(context, saver)
+        self.fields = Fields(context, saver)
+        self._add_search(self.fields)
+        self._add_network(self.fields)
+        self._sites = QStandardItemModel(0, 2, self)
+        self._add_sites()
+        context.wishes.settings_changed.connect(self.fields.refresh)
+
+    def _add_search(self, fields: Fields) -> None:
         card = self.card(self.tr("Search"))
         fields.check(
             card, "web.enabled", self.tr("Web search"), self.tr("Search the web for each question")
         )
         fields.choice(
-            card, "web.provider", self.tr("Search service"), context.engine.search_services()
+            card, "web.provider", self.tr("Search service"), self._context.engine.search_services()
         )
         fields.number(
             card,
@@ -54,6 +61,8 @@ class WebPanel(Panel):
             self.tr("Below this many useful characters your knowledge base joins in."),
             self.tr("characters"),
         )
+
+    def _add_network(self, fields: Fields) -> None:
         net = self.card(self.tr("Network"))
         fields.text(
             net,
@@ -70,9 +79,6 @@ class WebPanel(Panel):
             hint=self.tr("A PEM file, where a proxy signs with its own authority."),
             placeholder=self.tr("none"),
         )
-        self._sites = QStandardItemModel(0, 2, self)
-        self._add_sites()
-        context.wishes.settings_changed.connect(fields.refresh)
 
     def _add_sites(self) -> None:
         card = self.card(self.tr("Sites on the list"))
