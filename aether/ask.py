@@ -16,7 +16,7 @@ from aether.errors import AetherError, AuditError, Cancelled
 from aether.events import Built, Delta, Event, Finished, Notice, Planned, Retrieved, Routed, Scored
 from aether.journal import Journal
 from aether.lexicon import Lexicon
-from aether.protocols import Model, Store, Web
+from aether.protocols import Model, Searchable, Web
 from aether.records import Answer, Attempt, Outcome, Question, Retrieval, Route
 from aether.sources import SourceLibrary
 from aether.steps.build import build
@@ -46,7 +46,7 @@ class Kit:
     lexicon: Lexicon
     library: SourceLibrary
     model: Callable[[], Model]  # opened late: a refused question never starts a server
-    store: Store
+    store: Searchable
     web: Web | None
     rules: WebRules
     threshold: float

@@ -9,8 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from aether import ask as line
 from aether.agents import AgentTree, load_tree
 from aether.cancel import Cancel
 from aether.conversations import kept, last_turn
-from aether.errors import AetherError, Cancelled, EmbedError, StoreError, WebRefused
+from aether.errors import AetherError, WebRefused
 from aether.events import Event
 from aether.examples import load_examples
 from aether.feedback import Thumb, add_feedback
@@ -53,6 +52,7 @@ class Engine:
         self.settings = settings
         self.notify: Callable[[str], None] = notify or (lambda text: None)
         self._lock = threading.RLock()
+        self._seeding = threading.Lock()  # apart: reading notes must not hold up the model door
         self._opened: list[Model] = []
 
     # --- what is read from files ------------------------------------------------------
@@ -174,9 +174,7 @@ class Engine:
         home = self.settings.home
         if question.conversation and question.previous is None:
             question = replace(question, previous=last_turn(home, question.conversation))
-        with suppress(Cancelled, StoreError, EmbedError):  # the run meets it too, and records it
-            self.seed(cancel)
-        yield from kept(home, question, line.ask(question, self._kit(), cancel))
+        yield from kept(home, question, line.ask(question, self._kit(cancel), cancel))
 
     def feedback(self, run: str, verdict: Thumb, because: str = "") -> None:
         """Keep what a person thought of an answer, and why."""
@@ -196,7 +194,7 @@ class Engine:
         from aether.ingest import seed
 
         cancel = cancel or Cancel()
-        with self._lock:
+        with self._seeding:
             if not self._seeded:
                 seed(NOTES, self.store, self.embedder, notify=self.notify, cancel=cancel)
                 self._seeded = not cancel.is_set
@@ -261,19 +259,34 @@ class Engine:
         threshold = self.settings.confidence.threshold
         return replay(record, self.tree, self.lexicon, self.library, threshold)
 
-    def _kit(self) -> line.Kit:
+    def _kit(self, cancel: Cancel) -> line.Kit:
         web, settings = self.settings.web, self.settings
         return line.Kit(
             tree=self.tree,
             lexicon=self.lexicon,
             library=self.library,
             model=self.model,
-            store=self.store,
+            store=_SeededStore(self, cancel),
             web=self.web,
             rules=WebRules(web.enabled, web.budget_s, web.min_chars),
             threshold=settings.confidence.threshold,
             write=lambda record: audit(self.audit_path, record),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _SeededStore:
+    """The knowledge base, opened and given its starter notes when a question first needs it.
+
+    A question that is refused, or that the web answers, waits for neither.
+    """
+
+    engine: Engine
+    cancel: Cancel
+
+    def search(self, text: str, namespaces: Sequence[str], k: int) -> tuple[Hit, ...]:
+        self.engine.seed(self.cancel)
+        return self.engine.store.search(text, namespaces, k)
 
 
 def _trust(source: Source, preferred: set[str]) -> float:

@@ -47,6 +47,7 @@ class WritableStore(Store, Protocol):
 class _Job:
     """A file to look at, or the reason why not; `path` is its name in the store."""
 
+    namespace: str
     path: str
     file: Path
     skip: str = ""
@@ -57,6 +58,7 @@ class _Done:
     """A file that was looked at: a report, and what is to be written where there is something."""
 
     report: FileReport
+    namespace: str
     digest: str = ""
     document: Document | None = None
     passages: tuple[Passage, ...] = ()
@@ -77,12 +79,13 @@ def add(
     `tell` hears what is done to a file before its report comes, from any thread. Raises StoreError
     and EmbedError, which concern all files, and Cancelled.
     """
-    yield from _add(_jobs(paths), namespace, store, embedder, cancel, workers, tell)
+    known = {(namespace, path): digest for path, digest in store.digests(namespace).items()}
+    yield from _add(_jobs(paths, namespace), known, store, embedder, cancel, workers, tell)
 
 
 def listed(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Every file that `add` would look at, with the reason where it would not read it."""
-    for job in _jobs(paths):
+    for job in _jobs(paths, ""):
         yield job.path, job.skip
 
 
@@ -104,46 +107,34 @@ def seed(
         for f in store.files()
         if f.path.startswith(f"{NOTES_PREFIX}/{f.namespace}/")
     }
-    fresh = {key: job for key, job in wanted.items() if not _same(job, stored.get(key))}
-    out: list[FileReport] = []
-    for namespace in sorted({space for space, _ in (*fresh, *stored)}):
-        gone = [
-            path for space, path in stored if space == namespace and (space, path) not in wanted
-        ]
-        if gone:
-            store.remove(gone, namespace)
-        jobs = [job for (space, _), job in fresh.items() if space == namespace]
-        if jobs and notify is not None:
-            notify(f"reading {len(jobs)} starter notes for {namespace}")
-        out += _add(jobs, namespace, store, embedder, cancel or Cancel(), 2)
-    if sum(report.passages for report in out) >= _WORTH_INDEXING:
-        store.optimize()
-    return tuple(out)
+    for namespace, path in stored.keys() - wanted.keys():
+        store.remove([path], namespace)
+    fresh = [job for key, job in wanted.items() if not _same(job, stored.get(key))]
+    if fresh and notify is not None:
+        notify(f"reading {len(fresh)} starter notes")
+    return tuple(_add(iter(fresh), stored, store, embedder, cancel or Cancel(), workers=2))
 
 
 def _notes(folder: Path) -> dict[tuple[str, str], _Job]:
     found = sorted(folder.glob("*/*.md"))
-    jobs = [_Job(f"{NOTES_PREFIX}/{f.parent.name}/{f.name}", f) for f in found]
-    return {(job.file.parent.name, job.path): job for job in jobs}
+    jobs = [_Job(f.parent.name, f"{NOTES_PREFIX}/{f.parent.name}/{f.name}", f) for f in found]
+    return {(job.namespace, job.path): job for job in jobs}
 
 
-def _jobs(paths: Sequence[Path]) -> Iterator[_Job]:
+def _jobs(paths: Sequence[Path], namespace: str) -> Iterator[_Job]:
     """Every file once, folders in the order of their names."""
     seen: set[str] = set()
     for given in paths:
         path = given.expanduser().resolve()
-        for job in _walk(path) if path.is_dir() else [_given(path)]:
-            if job.path not in seen:
-                seen.add(job.path)
-                yield job
+        # a file that was named outright is tried whatever its suffix, because `read` looks inside
+        for file, skip in _walk(path) if path.is_dir() else [(path, "")]:
+            if file.as_posix() not in seen:
+                seen.add(file.as_posix())
+                yield _Job(namespace, file.as_posix(), file, skip)
 
 
-def _given(path: Path) -> _Job:
-    """A file that was named outright: tried whatever its suffix, because `read` looks inside."""
-    return _Job(path.as_posix(), path)
-
-
-def _walk(folder: Path) -> Iterator[_Job]:
+def _walk(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every file below a folder, with the reason where it is not to be read."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith("."))
         for name in sorted(names):
@@ -153,38 +144,42 @@ def _walk(folder: Path) -> Iterator[_Job]:
                 skip = "hidden file"
             elif path.suffix.lower() not in READERS:
                 skip = f"files of kind '{path.suffix or name}' are not read"
-            yield _Job(path.as_posix(), path, skip)
+            yield path, skip
 
 
 def _add(
-    jobs: Sequence[_Job] | Iterator[_Job],
-    namespace: str,
+    jobs: Iterator[_Job],
+    known: Mapping[tuple[str, str], str],
     store: WritableStore,
     embedder: Embedder,
     cancel: Cancel,
     workers: int,
     tell: Tell | None = None,
 ) -> Iterator[FileReport]:
-    known = store.digests(namespace)
+    """`known` has the content hash of what is stored, by namespace and path."""
     tell = tell or (lambda path, stage: None)
     held: list[_Done] = []
     written = 0
-    for done in _looked_at(iter(jobs), known, cancel, workers, tell):
+    for done in _looked_at(jobs, known, cancel, workers, tell):
         held.append(done)
         waiting = sum(len(d.passages) for d in held)
         if waiting and waiting < BATCH:
             continue
-        yield from _flush(held, namespace, store, embedder, cancel, tell)
+        yield from _flush(held, store, embedder, cancel, tell)
         written += waiting
         held = []
-    yield from _flush(held, namespace, store, embedder, cancel, tell)
+    yield from _flush(held, store, embedder, cancel, tell)
     written += sum(len(d.passages) for d in held)
     if written >= _WORTH_INDEXING:
         store.optimize()
 
 
 def _looked_at(
-    jobs: Iterator[_Job], known: Mapping[str, str], cancel: Cancel, workers: int, tell: Tell
+    jobs: Iterator[_Job],
+    known: Mapping[tuple[str, str], str],
+    cancel: Cancel,
+    workers: int,
+    tell: Tell,
 ) -> Iterator[_Done]:
     """Read and cut in threads, a bounded number of files ahead; results in order."""
     pool = ThreadPoolExecutor(max(1, workers), "aether-read")
@@ -192,7 +187,8 @@ def _looked_at(
     try:
         for job in jobs:
             cancel.check()
-            ahead.append(pool.submit(_look, job, known.get(job.path, ""), cancel, tell))
+            digest = known.get((job.namespace, job.path), "")
+            ahead.append(pool.submit(_look, job, digest, cancel, tell))
             if len(ahead) >= _AHEAD * max(1, workers):
                 yield _result(ahead.popleft(), cancel)
         while ahead:
@@ -216,26 +212,26 @@ def _look(job: _Job, known: str, cancel: Cancel, tell: Tell) -> _Done:
     """Read one file; what is wrong with it becomes its report."""
     start = time.perf_counter()
     if job.skip:
-        return _Done(FileReport(job.path, "skipped", reason=job.skip))
+        return _Done(FileReport(job.path, "skipped", reason=job.skip), job.namespace)
     tell(job.path, "reading")
     try:
         digest = _digest(job.file)
         if digest == known:
             report = FileReport(job.path, "unchanged", seconds=time.perf_counter() - start)
-            return _Done(report, digest)
+            return _Done(report, job.namespace, digest)
         document = read(job.file, cancel)
         passages = chunk(document)
     except NothingToRead as error:
         # the old text of a file that has lost it must not be found any more
         gone = Document(title=job.file.stem, sections=()) if known else None
         reason = error.what + ("; what it held before was removed" if known else "")
-        return _Done(FileReport(job.path, "skipped", reason=reason), document=gone)
+        return _Done(FileReport(job.path, "skipped", reason=reason), job.namespace, document=gone)
     except ReaderError as error:
         reason = error.what + (f" - {error.advice}" if error.advice else "")
-        return _Done(FileReport(job.path, "failed", reason=reason))
+        return _Done(FileReport(job.path, "failed", reason=reason), job.namespace)
     except OSError as error:
         reason = f"cannot be opened: {error.strerror or error}"
-        return _Done(FileReport(job.path, "failed", reason=reason))
+        return _Done(FileReport(job.path, "failed", reason=reason), job.namespace)
     report = FileReport(
         job.path,
         "updated" if known else "added",
@@ -243,7 +239,7 @@ def _look(job: _Job, known: str, cancel: Cancel, tell: Tell) -> _Done:
         "; ".join(document.notes),
         time.perf_counter() - start,
     )
-    return _Done(report, digest, document, passages)
+    return _Done(report, job.namespace, digest, document, passages)
 
 
 def _same(job: _Job, digest: str | None) -> bool:
@@ -264,7 +260,6 @@ def _digest(path: Path) -> str:
 
 def _flush(
     held: Sequence[_Done],
-    namespace: str,
     store: Store,
     embedder: Embedder,
     cancel: Cancel,
@@ -284,8 +279,8 @@ def _flush(
             continue
         own = vectors[at : at + len(done.passages)]
         at += len(done.passages)
-        path, digest = done.report.path, done.digest
-        files.append(NewFile(path, namespace, digest, done.document, done.passages, own))
+        key = done.report.path, done.namespace, done.digest
+        files.append(NewFile(*key, done.document, done.passages, own))
     cancel.check()
     store.put(files)
     share = (time.perf_counter() - start) / max(1, len(texts))

@@ -86,12 +86,16 @@ class NewFile:
     vectors: Any  # float32, shape (len(passages), dimension)
 
 
-class Store(Protocol):
-    """The knowledge base."""
+class Searchable(Protocol):
+    """The half of the knowledge base that a question needs."""
 
     def search(self, text: str, namespaces: Sequence[str], k: int) -> tuple[Hit, ...]:
         """The best `k` passages of these namespaces (all when empty), best first."""
         ...
+
+
+class Store(Searchable, Protocol):
+    """The knowledge base."""
 
     def digests(self, namespace: str) -> dict[str, str]:
         """Path -> content hash of every file of a namespace."""

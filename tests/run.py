@@ -14,6 +14,7 @@ CHECKS = (
     ("format", ["-m", "ruff", "format", "--check", "."]),
     ("types", ["-m", "basedpyright"]),
 )
+WORKERS = "2"  # each may hold torch and a window; most tests wait rather than work
 
 
 def main(extra: list[str]) -> int:
@@ -23,7 +24,8 @@ def main(extra: list[str]) -> int:
         done = subprocess.run([sys.executable, *command], env=environment, check=False)
         print(f"{name}: {'ok' if done.returncode == 0 else 'FAILED'}", flush=True)
         status = status or done.returncode
-    tests = subprocess.run([sys.executable, "-m", "pytest", *extra], env=environment, check=False)
+    words = extra or ["-n", WORKERS, "--dist", "worksteal"]
+    tests = subprocess.run([sys.executable, "-m", "pytest", *words], env=environment, check=False)
     return status or tests.returncode
 
 

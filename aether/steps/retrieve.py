@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from aether.cancel import Cancel
 from aether.errors import EmbedError, StoreError
-from aether.protocols import Store, Web, WebResult
+from aether.protocols import Searchable, Web, WebResult
 from aether.records import Hit, KbStatus, Plan, Retrieval
 from aether.text import content_words, coverage
 
@@ -34,7 +34,7 @@ class WebRules:
 
 
 def retrieve(
-    question: str, plan: Plan, web: Web | None, store: Store, rules: WebRules, cancel: Cancel
+    question: str, plan: Plan, web: Web | None, store: Searchable, rules: WebRules, cancel: Cancel
 ) -> Retrieval:
     """Passages for one attempt, numbered from 1, best first; raises Cancelled, nothing else.
 
@@ -62,7 +62,7 @@ def _ask_web(plan: Plan, web: Web | None, rules: WebRules, cancel: Cancel) -> We
     return web.lookup(plan.query, plan.hosts, rules.budget_s, cancel)
 
 
-def _ask_kb(question: str, plan: Plan, store: Store) -> tuple[tuple[Hit, ...], KbStatus, str]:
+def _ask_kb(question: str, plan: Plan, store: Searchable) -> tuple[tuple[Hit, ...], KbStatus, str]:
     try:
         hits = store.search(question, plan.namespaces, KB_K)
     except (StoreError, EmbedError) as error:
