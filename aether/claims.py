@@ -89,7 +89,7 @@ _ENDINGS = (
 _NOT_A_CLAIM = re.compile(
     r"^(?:here (?:is|are)|in summary|to summari[sz]e|overall|note that this|let me|i |sure|"
     r"assumptions?\b|the (?:numbered |given |provided )?sources? (?:do|does) not|"
-    r"(?:the )?following|see (?:also )?\[)",
+    r"(?:the )?following|see (?:also )?\[|(?:sources?|references|citations)\W*$)",
     re.IGNORECASE,
 )
 
@@ -159,9 +159,10 @@ def _of_line(line: str) -> list[str]:
 def is_checkable(statement: str) -> bool:
     """Whether a statement asserts something: a number, a name, a factual verb, or a citation."""
     bare = without_markers(statement).strip("*_ ")
-    if bare.endswith(("?", ":")) or _NOT_A_CLAIM.match(bare) or len(bare.split()) < 3:
-        return bool(cited(statement)) and len(bare.split()) >= 2 and not bare.endswith("?")
-    asserts = numbers(bare) or names(bare) or _FACT_VERBS & set(words(bare))
+    said = words(bare)
+    if bare.endswith(("?", ":")) or _NOT_A_CLAIM.match(bare) or len(said) < 3:
+        return bool(cited(statement)) and len(said) >= 2 and not bare.endswith("?")
+    asserts = numbers(bare) or names(bare) or _FACT_VERBS & set(said)
     return bool(asserts or cited(statement))
 
 

@@ -19,6 +19,7 @@ WebStatus = Literal[
 ]
 KbStatus = Literal["not_asked", "ok", "kb_empty", "kb_error"]
 Verdict = Literal["supported", "weak", "unsupported", "uncited"]
+Finish = Literal["stop", "length", "loop", "cut", "cancelled", "none"]
 FileStatus = Literal["added", "updated", "unchanged", "skipped", "failed"]
 Parts = tuple[tuple[str, float], ...]
 
@@ -180,7 +181,7 @@ class Answer:
     """What the model wrote, with citations already cleaned."""
 
     text: str
-    finish: Literal["stop", "length", "loop", "cut", "cancelled", "none"]
+    finish: Finish
     usage: Usage = Usage()
     forged: int = 0  # markers that named no served source and were removed
     moved: int = 0  # markers moved to the passage that carries the sentence

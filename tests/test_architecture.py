@@ -24,7 +24,7 @@ __all__ = ["weights"]
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "aether"
 
-WORDS = "records errors events cancel text yamlfile patterns tomlfile chunks hosts keys"
+WORDS = "records errors events cancel text echo yamlfile patterns tomlfile chunks hosts keys"
 FILES = (
     "protocols settings agents sources examples lexicon scoretable claims attribution schemas"
     " feedback"

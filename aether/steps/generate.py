@@ -1,7 +1,7 @@
 """Step five: the answer, cleaned while it streams.
 
 Markers that name no served source are removed before anybody sees them and counted against the
-answer; control characters never reach a terminal.
+answer; control characters never reach a terminal, and a repeated frame of the prompt ends it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import replace
 from aether.attribution import Attributor
 from aether.cancel import Cancel
 from aether.claims import source_numbers
+from aether.echo import EchoFilter
 from aether.errors import Cancelled, ModelCut, ModelError
 from aether.events import Delta
 from aether.protocols import Model
-from aether.records import Answer, ModelDelta, Prompt
+from aether.records import Answer, Finish, ModelDelta, Prompt
 from aether.text import UNSEEN
 
 _OPENERS, _CLOSERS = "[\u3010\uff3b", "]\u3011\uff3d"
@@ -28,42 +29,67 @@ def generate(model: Model, prompt: Prompt, cancel: Cancel) -> Generator[Delta, N
 
     Raises ModelError only where not a single word came.
     """
-    cleaner = CitationCleaner(frozenset(hit.n for hit in prompt.hits))
-    attributor = Attributor(prompt.hits)
-    text: list[str] = []
+    shown = _Shown(prompt)
     answer = Answer("", "none")
     pieces = model.stream(prompt, cancel)
     try:
         for piece in pieces:
             if isinstance(piece, ModelDelta):
-                if clean := attributor.feed(cleaner.feed(piece.text)):
-                    text.append(clean)
+                if clean := shown.feed(piece.text):
                     yield Delta(clean)
-                    if "\n" in clean and goes_round("".join(text)):
-                        answer = replace(answer, finish="loop")
-                        break
+                if over := shown.over(clean):
+                    answer = replace(answer, finish=over)
+                    break
             else:
                 answer = replace(answer, finish=piece.finish, usage=piece.usage,
                                  first_token_ms=piece.first_token_ms)  # fmt: skip
     except Cancelled:
         answer = replace(answer, finish="cancelled")
     except ModelError as error:
-        if not text and not isinstance(error, ModelCut):
+        if not shown.text and not isinstance(error, ModelCut):
             raise
         answer = replace(answer, finish="cut", error=str(error))
     finally:
         pieces.close()  # the server stops as well, whoever ended it
-    whole = answer.finish in ("stop", "length")
-    if rest := attributor.feed(cleaner.flush()) + attributor.flush(whole):
-        text.append(rest)
+    if rest := shown.flush(whole=answer.finish in ("stop", "length")):
         yield Delta(rest)
-    return replace(
-        answer,
-        text="".join(text).strip(),
-        forged=cleaner.forged,
-        moved=attributor.moved,
-        attached=attributor.attached,
-    )
+    return shown.on(answer)
+
+
+class _Shown:
+    """What a person sees of a stream: the filters in order, and the text that came through."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        self.text = ""
+        self._echo = EchoFilter()
+        self._cleaner = CitationCleaner(frozenset(hit.n for hit in prompt.hits))
+        self._attributor = Attributor(prompt.hits)
+
+    def feed(self, piece: str) -> str:
+        clean = self._attributor.feed(self._cleaner.feed(self._echo.feed(piece)))
+        self.text += clean
+        return clean
+
+    def flush(self, whole: bool) -> str:
+        held = self._cleaner.feed(self._echo.flush()) + self._cleaner.flush()
+        rest = self._attributor.feed(held) + self._attributor.flush(whole)
+        self.text += rest
+        return rest
+
+    def over(self, clean: str) -> Finish | None:
+        """Why nothing more is wanted, where that is so."""
+        if self._echo.ended:
+            return "stop"
+        return "loop" if "\n" in clean and goes_round(self.text) else None
+
+    def on(self, answer: Answer) -> Answer:
+        return replace(
+            answer,
+            text=self.text.strip(),
+            forged=self._cleaner.forged,
+            moved=self._attributor.moved,
+            attached=self._attributor.attached,
+        )
 
 
 def goes_round(text: str) -> bool:

@@ -21,7 +21,7 @@ COVERED = (  # question, the expert it belongs to, the note that covers it
      "vpc-connectivity-across-accounts.md"),
     ("What does IP_SPACE_EXHAUSTED mean in a GKE cluster and how do I fix it?", "gcp_specialist",
      "gke-cluster-networking.md"),
-    ("Which MTU and MSS should I set on a GRE over IPsec tunnel?", "sdwan_wan_specialist",
+    ("Which tunnel MTU and MSS for the SD-WAN routers of our branches?", "sdwan_wan_specialist",
      "mtu-over-tunnels.md"),
     ("What does FSLogix error 0x00000020 mean?", "end_user_virt_specialist",
      "fslogix-profile-containers.md"),

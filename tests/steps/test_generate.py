@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aether.cancel import Cancel
+from aether.echo import EchoFilter
 from aether.errors import ModelEmpty, ModelRefused
 from aether.records import Answer, Hit
 from aether.steps.generate import CitationCleaner, generate, goes_round
@@ -148,6 +149,35 @@ def test_a_refusal_of_the_server_is_an_error(opened: Open) -> None:
     body = {"error": {"message": "broken", "code": 500}}
     with ModelServer([Reply(status=500, body=body)]) as server, pytest.raises(ModelRefused):
         heard(opened, server)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "ended"),
+    [
+        ("The MTU is 1400.\n\nSources 8eafb5dd[1], [2]", "The MTU is 1400.\n\n", True),
+        ("Yes.\n<<<SOURCES 8eafb5dd\n[1] again", "Yes.\n", True),
+        ("**SOURCES 0a1b2c3d>>>\nThe MTU is 1400.", "The MTU is 1400.", False),
+        ("<<<ANSWER>>>\nThe MTU is 1400.\n<<<ANSWER", "The MTU is 1400.\n", True),
+        ("Sources:\n- RFC 4459\nsources cafe", "Sources:\n- RFC 4459\nsources cafe", False),
+        ("cat <<<WORD\n<<<<<<< HEAD\n<<", "cat <<<WORD\n<<<<<<< HEAD\n<<", False),
+        ("- Sources deadbeat\n- <5 ms", "- Sources deadbeat\n- <5 ms", False),
+    ],
+)
+def test_a_repeated_frame_never_shows(text: str, expected: str, ended: bool) -> None:
+    for size in (1, 2, 7, len(text)):
+        echo = EchoFilter()
+        pieces = [text[i : i + size] for i in range(0, len(text), size)]
+        assert "".join(map(echo.feed, pieces)) + echo.flush() == expected
+        assert echo.ended == ended
+
+
+def test_a_repeated_frame_ends_the_answer_and_closes_the_socket(opened: Open) -> None:
+    words = "The MTU is 1400 [1].\nSources 8eafb5dd once more and again"
+    with ModelServer([Reply(words, hold_after=10)]) as server:
+        shown, answer = heard(opened, server)
+        assert server.requests[0].closed.wait(10)
+    assert (answer.text, answer.finish) == ("The MTU is 1400 [1].", "stop")
+    assert shown.strip() == answer.text
 
 
 def test_an_answer_that_goes_round_is_stopped(opened: Open) -> None:
